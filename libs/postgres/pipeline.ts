@@ -106,7 +106,9 @@ class PipelinedQueries implements pg.Submittable {
     this.#client = client;
     const { statement_timeout: each, query_timeout: one } = client.connectionParameters;
     this.query_timeout = one ? one + (queries.length - 1) * (each || 0) : 0;
-    const onResult = (error: Error | undefined, result: pg.QueryResult) => {
+    // One function for all parts, passed as an argument: assigned to a property, it would be allocated in V8's old
+    // generation (pg@8.23.1.patch).
+    const onResult = (error: Error | null | undefined, result: pg.QueryResult) => {
       if (error) this.#failure ??= error;
       else this.#results.push(result);
     };

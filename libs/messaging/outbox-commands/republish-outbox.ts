@@ -16,8 +16,8 @@ const PAUSE_MS = 200;
 const MAX_PAUSE_MS = 2_000;
 
 /**
- * A relay may be about to read a batch that it publishes after the republished events. It waits for the database for at most 10 s
- * (libs/postgres/database.ts), and for the bus for at most PUBLISH_TIMEOUT_MS.
+ * A relay may be about to read a batch that it publishes after the republished events. Such a relay waits for the database
+ * for at most 10 s (libs/postgres/database.ts), and for the bus for at most PUBLISH_TIMEOUT_MS.
  */
 export const REPUBLISH_WAIT_MS = 10_000 + PUBLISH_TIMEOUT_MS;
 

@@ -96,7 +96,7 @@ export class RelayRounds {
    * rejects when the bus or the database fails; then no event of the round is lost.
    */
   async publishRound(): Promise<boolean> {
-    // Their read may have been cut off at MAX_SHARD_BATCH: after the last of them the outbox is read again.
+    // The read that left these rows may have been cut off at MAX_SHARD_BATCH: the outbox is read again after the last of them.
     const hasRowsLeft = this.#left !== undefined;
     const unpublished = await this.#readUnpublished();
     const { leases, rows } = stillHeld(unpublished, this.#shardLeases.held());
@@ -201,7 +201,7 @@ export class RelayRounds {
     this.#left = undefined;
     const isMarkDue = this.#marks.isDue(leases);
     if (left !== undefined) {
-      // The next round waits for it.
+      // The next read waits for this mark (`settled`).
       if (isMarkDue) void this.#marks.mark();
       return left;
     }

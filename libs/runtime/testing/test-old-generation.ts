@@ -7,8 +7,9 @@ type Collect = (options?: { type: 'minor' }) => void;
 const TIMES = 500;
 
 /**
- * The mean number of bytes that stay in the old generation after each call of `work`, although nothing uses them: V8 has
- * placed there an object that refers to them. A collection of young objects takes the longer the more of them there are.
+ * Resolves to the mean number of unused bytes that each call of `work` leaves in the old generation. An object that V8 has
+ * placed there still refers to them, so that a collection of young objects moves them, and takes the longer the more
+ * there are.
  */
 export async function oldBytesOfEach(work: () => Promise<unknown>): Promise<number> {
   setFlagsFromString('--expose-gc');

@@ -174,8 +174,9 @@ export class DeliveryQueue {
   }
 
   /**
-   * Whether the result of a delivery is to be recorded at once, because a claim or the next request waits for its place:
-   * destinations that are slow, or not known to answer, have few.
+   * Whether the result of a delivery is to be recorded at once: while the next delivery to its destination waits for
+   * results, and while the destination is slow, suspect or not known to answer. It has so few places then (`capacityOf`) that
+   * a result which is not recorded keeps one from the next claim.
    */
   isPlaceNeeded({ destination }: QueueEntry): boolean {
     const { limit, isSuspect, waitsForResults } = destination;

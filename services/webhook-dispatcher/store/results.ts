@@ -57,7 +57,14 @@ const recordResults = defineArrayStatement<{ id: string }>(
        AND d.state <> 'delivered' AND (d.fence = r.fence OR r.state = 'delivered' AND d.replays = r.replays)
      RETURNING d.*, r.state AS last_state, r.reason AS last_reason
    ), stored AS (
-     ${insertEndedSql({ state: 'last_state', reason: 'last_reason', settledAt: 'now()', fence: 'fence + 1', attempts: 'attempts + 1', nextAttemptAt: 'NULL' })}
+     ${insertEndedSql({
+       state: 'last_state',
+       reason: 'last_reason',
+       settledAt: 'now()',
+       fence: 'fence + 1',
+       attempts: 'attempts + 1',
+       nextAttemptAt: 'NULL',
+     })}
    ), recorded AS (
      SELECT id, number FROM retried UNION ALL SELECT id, attempts + 1 FROM ended
    ), attempt AS (

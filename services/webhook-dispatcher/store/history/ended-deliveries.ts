@@ -5,9 +5,11 @@ interface EndedValues {
   readonly state: string;
   readonly reason: string;
   readonly settledAt: string;
-  /** The following are as in the queue when they are left out. */
+  /** As in the queue when left out. */
   readonly fence?: string;
+  /** As in the queue when left out. */
   readonly attempts?: string;
+  /** As in the queue when left out. */
   readonly nextAttemptAt?: string;
 }
 
