@@ -1,4 +1,5 @@
 /** The time and the CPU of each step of one webhook at 700 a second, in one process, adding up to the whole. */
+import { readServerPid } from '../data/server-pid.ts';
 import { runSql } from '../data/sql.ts';
 import { copySubmission } from '../data/submissions.ts';
 import { vacuumAll } from '../data/vacuum.ts';
@@ -120,11 +121,7 @@ const METHODS = ['RecordDecision', 'FindRecipients'] as const;
 
 async function readCounters({ adminUrl, metrics }: Platform): Promise<Counters> {
   const { user, system } = process.cpuUsage();
-  const [server] = await runSql(
-    adminUrl,
-    "SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int AS pid",
-  );
-  const times = await readCpuTimes({ postgres: Number(server?.pid) });
+  const times = await readCpuTimes({ postgres: await readServerPid(adminUrl) });
   const text = await metrics.text();
   const figure = (method: string, kind: string) => {
     const line = new RegExp(
