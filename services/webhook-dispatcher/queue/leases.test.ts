@@ -1,11 +1,13 @@
 import { runQuery } from '@creditlane/postgres/statement';
 import { silentLog } from '@creditlane/runtime/test-log';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { endExpiredLeasesQuery, renewLeasesQuery } from '../store/deliveries.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { Backlog } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
+import type { QueueEntry } from './destination-queue.ts';
 import { LeaseRenewal } from './leases.ts';
 
 let fixture: TestFixture;
@@ -53,6 +55,28 @@ it('the lease of a delivery to a disabled destination is not renewed', async () 
   );
   const renewed = await runQuery(fixture.sql, renewLeasesQuery([disabled], 60_000));
   expect(renewed.size).toBe(0);
+});
+
+it('leases are renewed 100 at a time, so that results wait for the rows of few', async () => {
+  const sizes: number[] = [];
+  const query: (...args: unknown[]) => unknown = pg.Client.prototype.query;
+  const spy = vi.spyOn(pg.Client.prototype, 'query');
+  spy.mockImplementation(function (this: pg.Client, ...args: unknown[]) {
+    const { name, values } = args[0] as { name?: string; values: unknown[][] };
+    if (name === 'deliveries_renew') sizes.push(values[0]?.length ?? 0);
+    return query.apply(this, args) as never;
+  });
+  const leased = await leaseDeliveries(250);
+  const entries = leased.map((delivery) => ({ delivery, leasedUntilMs: 0 })) as QueueEntry[];
+  const queue = {
+    backlog: new Backlog(() => undefined),
+    expiringBefore: (ms: number) => entries.filter(({ leasedUntilMs }) => leasedUntilMs < ms),
+  } as Partial<DeliveryQueue> as DeliveryQueue;
+  const renewal = new LeaseRenewal({ pool: fixture.sql, log: silentLog, queue, leaseMs: 5_000 });
+  await vi.waitFor(() => expect(entries.every((it) => it.leasedUntilMs > 0)).toBe(true), 15_000);
+  await renewal.close();
+  spy.mockRestore();
+  expect(sizes.slice(0, 3)).toEqual([100, 100, 50]);
 });
 
 it('expired leases end as far back as is looked, and those that last do not', async () => {
