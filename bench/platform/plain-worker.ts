@@ -40,7 +40,7 @@ const insertEvent = defineStatement<WithId>(
   'event',
   'INSERT INTO outbox VALUES (DEFAULT, $1, $2) RETURNING id',
 );
-const selectEvent = defineStatement('unpublished', 'SELECT * FROM outbox WHERE id = $1');
+const selectEvent = defineStatement('event_read', 'SELECT * FROM outbox WHERE id = $1');
 const selectDestination = defineStatement('destination', 'SELECT * FROM destinations WHERE id = 1');
 const insertMessage = defineStatement('message', 'INSERT INTO messages VALUES ($1, $2)');
 const insertDelivery = defineStatement<WithId>(

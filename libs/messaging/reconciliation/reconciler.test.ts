@@ -199,8 +199,9 @@ test('an event that is lost while no reconciler runs is found after the restart'
   await expect.poll(differences).toEqual({ [idOf(lost)]: 'not_handled' });
 });
 
-test('thousands of events are compared 500 at a time, with pauses that are four times as long', async () => {
-  const total = 4_500;
+test('events are compared 500 at a time, with pauses that are four times as long', async () => {
+  // Three comparisons: on a slow machine, too, their pauses are below the limit of a round.
+  const total = 1_500;
   await start();
   await db.pool.query(
     `INSERT INTO outbox (shard, topic, key, type, payload, created_at, published_at)
@@ -213,7 +214,8 @@ test('thousands of events are compared 500 at a time, with pauses that are four 
   expect(Math.max(...comparisons.map(({ size }) => size))).toBe(500);
   const inOneRound = comparisons
     .slice(comparisons.findIndex(({ size }) => size === 500))
-    .slice(0, 9);
+    .slice(0, 3);
+  expect(inOneRound).toHaveLength(3);
   for (const [n, { startedMs }] of inOneRound.entries()) {
     const before = inOneRound[n - 1];
     if (before === undefined) continue;
