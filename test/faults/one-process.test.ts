@@ -4,7 +4,7 @@ import { pickOne } from '@creditlane/runtime/test-seeded-random';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type InterruptedPulls, interruptPulls } from './interrupted-pulls.ts';
 import { runSql } from './run-databases.ts';
-import { PROFILE, WRITES_WITHIN_MS } from './run-profile.ts';
+import { PROFILE } from './run-profile.ts';
 import { longestWebhookDelayMs, longestWritePauseMs } from './run-summary.ts';
 import { type FaultContext, runWithFault } from './run-with-fault.ts';
 import { SystemUnderTest } from './system-under-test.ts';
@@ -52,7 +52,7 @@ describe('the platform in one process keeps every promise under load', { timeout
       process.kill(await system.postmasterPid(), 'SIGKILL');
     });
     expect(system.isRunning && system.pid).toBe(pid);
-    expect(longestWritePauseMs(writes)).toBeLessThan(WRITES_WITHIN_MS);
+    expect(longestWritePauseMs(writes)).toBeLessThan(PROFILE.writesWithinMs);
   });
 
   test('when all database connections are terminated several times', async () => {

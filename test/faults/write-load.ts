@@ -26,8 +26,8 @@ export interface WriteLoad {
   applications: string[];
   /** Sends no idempotency keys, so that no write is sent a second time. */
   withoutKeys?: boolean;
-  /** How long a caller repeats a write before its outcome counts as unknown; a minute when left out. */
-  giveUpAfterMs?: number;
+  /** How long a caller repeats a write before its outcome counts as unknown. */
+  giveUpAfterMs: number;
 }
 
 /** The decisions that callers record, with the webhook path of each. */
@@ -46,8 +46,12 @@ export const REFUSED_DECISION = 'DRAFT';
 
 /** How many reads there are per write. */
 const READS_PER_WRITE = 0.1;
-const GIVE_UP_AFTER_MS = 60_000;
-const PAUSE_BETWEEN_REQUESTS_MS = 300;
+/**
+ * The pause before a write's second request, doubled before each further one up to MAX_PAUSE_MS. Each pause is longer at random,
+ * by as much again at most.
+ */
+const FIRST_PAUSE_MS = 300;
+const MAX_PAUSE_MS = 3_000;
 const PAGE_SIZE = 100;
 
 /** Records decisions until `stop` is aborted and every write has its outcome; adds to the history. */
@@ -92,11 +96,14 @@ function makeWrite(applicationId: string, random: Random): Write {
 
 type Repeats = Pick<WriteLoad, 'withoutKeys' | 'giveUpAfterMs'>;
 
-/** Sends a write with one idempotency key, or once without, until its outcome is known. */
+/**
+ * Sends a write, again and again with one idempotency key, until its outcome is known or `giveUpAfterMs` have passed; without
+ * keys, sends it once.
+ */
 async function sendUntilAnswered(
   writer: Writer,
   write: Write,
-  { withoutKeys = false, giveUpAfterMs = GIVE_UP_AFTER_MS }: Repeats,
+  { withoutKeys = false, giveUpAfterMs }: Repeats,
 ): Promise<void> {
   const { submission: applicationId, marker, decision } = write;
   const path = decisionPath({ applicationId, creditorId: writer.creditorId });
@@ -115,7 +122,8 @@ async function sendUntilAnswered(
       if (isFinalRefusal(answer.status)) write.outcome = 'fail';
     }
     if (write.outcome !== 'unknown' || withoutKeys) return;
-    await sleep(PAUSE_BETWEEN_REQUESTS_MS * (1 + writer.random()));
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (write.requests - 1), MAX_PAUSE_MS);
+    await sleep(pauseMs * (1 + writer.random()));
   }
 }
 

@@ -102,13 +102,19 @@ export async function openDemoDocument(demo: Demo): Promise<Response> {
   const path = `/applications/${applicationId}/credit-file/${applicantId}`;
   const api = new ApiClient(demo);
   // 503 until the services are connected again to those that have just been restarted.
-  const requested = await eventually('answer other than 503', async () => {
-    const answer = await api.post(`${path}/request`, { source: 'EQUIFAX' });
-    return answer.status === 503 ? undefined : answer;
-  });
+  const requested = await untilServed(() => api.post(`${path}/request`, { source: 'EQUIFAX' }));
   const { status, body } = await api.get(path, { headers: { Prefer: 'wait=30' } });
   if (requested.status !== 202 || status !== 200) {
     throw new Error(`the credit file was answered with ${requested.status} and ${status}`);
   }
-  return fetch(body.signedPdfUrl);
+  // 503 when the first PDF of a process takes longer than a request may, as on a machine under load.
+  return untilServed(() => fetch(body.signedPdfUrl));
+}
+
+/** Repeats a request while it is answered with 503. */
+function untilServed<T extends { status: number }>(send: () => Promise<T>): Promise<T> {
+  return eventually('answer other than 503', async () => {
+    const answer = await send();
+    return answer.status === 503 ? undefined : answer;
+  });
 }
