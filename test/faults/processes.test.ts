@@ -10,7 +10,7 @@ import { eventually } from '../platform/eventually.ts';
 import { expectServedWithoutKafka } from './kafka-outage.ts';
 import { KafkaUnderTest } from './kafka-under-test.ts';
 import { PUBLISHERS, withLockedSubmissions } from './run-databases.ts';
-import { isLongRun, PROFILE, WRITES_WITHIN_MS } from './run-profile.ts';
+import { isLongRun, PROFILE } from './run-profile.ts';
 import { longestWebhookDelayMs, longestWritePauseMs } from './run-summary.ts';
 import { type FaultRun, runWithFault } from './run-with-fault.ts';
 import { SystemUnderTest } from './system-under-test.ts';
@@ -68,7 +68,7 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
         await noteDelivered();
       }
     });
-    expect(longestWritePauseMs(history.writes)).toBeLessThan(WRITES_WITHIN_MS);
+    expect(longestWritePauseMs(history.writes)).toBeLessThan(PROFILE.writesWithinMs);
     expect(longestWebhookDelayMs(history)).toBeLessThan(PROFILE.webhooksWithinMs);
   });
 
@@ -165,7 +165,7 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
         await sleep(1_500);
         await cluster.replaceWithEmpty();
         await stopped;
-      });
+      }, dispatchers.length);
       await waitForWrite();
       await Promise.all(PUBLISHERS.map((owner) => republish(owner, since)));
       await waitForWrite();

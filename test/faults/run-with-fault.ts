@@ -19,7 +19,7 @@ import { printLine, printSummary } from './run-summary.ts';
 import type { SystemUnderTest } from './system-under-test.ts';
 import { REFUSED_DECISION, readDecisionsFromApi, runWriteLoad } from './write-load.ts';
 
-/** What a run needs to know of the system: where it is reached, its databases, and its output, when the run launched it. */
+/** What a run needs to know of the system: where it is reached, its databases, and its output where the test launched it. */
 type LoadedSystem = Pick<SystemUnderTest, 'demo' | 'databaseUrl'> &
   Partial<Pick<SystemUnderTest, 'output'>>;
 
@@ -31,8 +31,6 @@ export interface FaultRun extends RunProfile {
   receiverAt?: ReceiverAddress;
   /** Callers send no idempotency keys. */
   withoutKeys?: boolean;
-  /** Of each write, by its callers; a minute when left out. */
-  giveUpAfterMs?: number;
   fault: (context: FaultContext) => Promise<void>;
 }
 
@@ -44,11 +42,14 @@ export interface FaultContext {
   noteDelivered(): Promise<void>;
   /** Resolves once a write that began after this call is accepted. */
   waitForWrite(): Promise<void>;
-  /** Runs work that ends or stops senders: a webhook under way meanwhile may be sent again. */
-  crash(work: () => Promise<void>): Promise<void>;
+  /** Runs work that ends or stops so many dispatchers, one if left out: a webhook under way meanwhile may be sent again. */
+  crash(work: () => Promise<void>, dispatchers?: number): Promise<void>;
 }
 
-/** The dispatcher's limit per destination, twice: as many results may not be recorded yet. */
+/**
+ * Twice a dispatcher's limit of requests to one destination: its requests under way, and those whose results are not recorded,
+ * are so many at most.
+ */
 const MAX_IN_FLIGHT = 2 * 64;
 
 /** How many of the platform's last warnings and errors the report of a violation quotes. */
@@ -60,7 +61,10 @@ const LAST_READS_MS = 30_000;
 /** How long the load goes on after the fault is over. */
 const LOAD_AFTER_FAULT_MS = 1_000;
 
-/** FAULTS_SEED, or a random seed. One seed gives one load and one moment of the fault. */
+/**
+ * FAULTS_SEED, or a random seed. One seed gives one moment of the fault, and the same writes until a request is repeated: the
+ * pause before it is drawn from the same generator.
+ */
 function chooseSeed(): number {
   const seed = process.env.FAULTS_SEED;
   return seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(seed);
@@ -93,10 +97,14 @@ export async function runWithFault({
       const isNew = ({ startedMs, outcome }: Write) => startedMs >= fromMs && outcome === 'ok';
       await eventually('accepted write', async () => history.writes.some(isNew) || undefined);
     };
-    const crash = async (work: () => Promise<void>) => {
+    const crash = async (work: () => Promise<void>, dispatchers = 1) => {
       const fromMs = performance.now();
       await work();
-      history.crashes.push({ fromMs, untilMs: performance.now(), maxInFlight: MAX_IN_FLIGHT });
+      history.crashes.push({
+        fromMs,
+        untilMs: performance.now(),
+        maxInFlight: dispatchers * MAX_IN_FLIGHT,
+      });
     };
 
     const stop = new AbortController();

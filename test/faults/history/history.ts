@@ -28,7 +28,7 @@ export interface Write {
   webhookPath: string | null;
   /** When the first request was sent. */
   startedMs: number;
-  /** When the final answer arrived; for an unknown outcome, when the caller gave up. */
+  /** When the last request ended. A write of unknown outcome may take effect later. */
   endedMs: number;
   /** `fail`: refused, so the write must have no effect. `unknown`: either is allowed. */
   outcome: 'ok' | 'fail' | 'unknown';

@@ -69,7 +69,8 @@ function makeWrite(submission: string, index: number, random: Random): Simulated
   const effectMs = startedMs + random() * 100;
   const outcome = pickOne<Write['outcome']>(random, ['ok', 'ok', 'ok', 'fail', 'unknown']);
   const isStored = outcome === 'ok' || (outcome === 'unknown' && random() < 0.5);
-  const endedMs = effectMs + random() * 100;
+  // The last request of a write of unknown outcome may have ended before the write took effect.
+  const endedMs = (outcome === 'unknown' ? startedMs : effectMs) + random() * 100;
   const marker = `${submission} ${index}`;
   const requests = 1 + Math.floor(random() * 3);
   const write = {
