@@ -53,10 +53,14 @@ export class Backlog {
     if (isFirst) this.claimable.signal();
   }
 
-  /** In how many milliseconds the next expected delivery is due; infinite when none is expected. */
+  /** Forgets the deliveries that were due by this time, for which a claim was sent. */
+  forgetDue(byMs: number): void {
+    for (const dueMs of this.#dueMs) if (dueMs <= byMs) this.#dueMs.delete(dueMs);
+  }
+
+  /** In how many milliseconds the next expected delivery is due: 0 when it is, infinite when none is expected. */
   nextDueInMs(nowMs: number): number {
-    for (const dueMs of this.#dueMs) if (dueMs <= nowMs) this.#dueMs.delete(dueMs);
-    return Math.min(...this.#dueMs) - nowMs;
+    return Math.max(0, Math.min(...this.#dueMs) - nowMs);
   }
 
   /** The destinations that may have a backlog, as far as they are known. */

@@ -119,6 +119,24 @@ it('an idle claimer waits two seconds, or until a delivery of this process is du
   }
 });
 
+it('a delivery that became due while a claim was under way is claimed at once', async () => {
+  const queue = emptyQueue();
+  const wait = vi.spyOn(queue.backlog.claimable, 'wait');
+  // The claim has been answered, and its deliveries are being added.
+  vi.spyOn(queue, 'add').mockImplementationOnce(() => {
+    queue.backlog.expectDue(0);
+    const untilMs = performance.now() + 101;
+    while (performance.now() < untilMs);
+  });
+  const pool = fixture.connect();
+  const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
+  try {
+    await expect.poll(() => wait.mock.calls.map(([ms]) => ms)).toEqual([0, 2_000]);
+  } finally {
+    await claimer.close();
+  }
+});
+
 it('a claimer begins a transaction only when a hold has expired', async () => {
   const queue = emptyQueue();
   const pool = fixture.connect();
@@ -198,7 +216,10 @@ it('the queue remembers the next time at which a delivery is due within a minute
   backlog.expectDue(30_000);
   const nowMs = performance.now();
   expect(backlog.nextDueInMs(nowMs)).toBeLessThanOrEqual(30_100);
+  expect(backlog.nextDueInMs(nowMs + 30_200)).toBe(0);
+  backlog.forgetDue(nowMs + 30_200);
   expect(backlog.nextDueInMs(nowMs + 30_200)).toBeLessThanOrEqual(9_900);
+  backlog.forgetDue(nowMs + 50_000);
   expect(backlog.nextDueInMs(nowMs + 50_000)).toBe(Infinity);
 });
 

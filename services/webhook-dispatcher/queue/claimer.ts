@@ -24,10 +24,14 @@ export interface ClaimerOptions {
 }
 
 /**
- * How late a delivery is claimed, at most, that another process has planned, or this one for more than a minute ahead:
- * POLL_MS while a destination may have a backlog or the queue had no place left, else IDLE_POLL_MS.
+ * Between two claims while no backlog is known: how late a delivery is claimed, at most, that another process has planned, or
+ * this one for more than a minute ahead, and how late any delivery is after a claim that failed.
  */
 const IDLE_POLL_MS = 2_000;
+/**
+ * The same while a destination may have a backlog, and while the queue has no place left. Also between two looks for expired
+ * holds unless one is expected to be due, and between two turns of the destinations.
+ */
 const POLL_MS = 250;
 const MAX_CLAIMED = 1_000;
 const MAX_HOLDS_ENDED = 500;
@@ -36,7 +40,7 @@ export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
-  /** Time alone makes requests slow and slots free, so that destinations get turns more often than the database is read. */
+  /** A request becomes slow, and then shares its slot, by the passing of time, which no event signals. */
   readonly #turns: PeriodicTask;
   /** Whether the queue had no place left when a claim was to be made: then any destination may have a backlog. */
   #wasFull = false;
@@ -71,24 +75,28 @@ export class Claimer {
     const { log, queue } = this.#options;
     let lookedMs = Number.NEGATIVE_INFINITY;
     while (!this.#stop.signal.aborted) {
+      const nowMs = performance.now();
+      const isLookDue = nowMs - lookedMs >= POLL_MS || queue.backlog.nextDueInMs(nowMs) === 0;
+      const looksForHolds = isLookDue && this.#endingHolds === undefined;
+      if (looksForHolds) lookedMs = nowMs;
       try {
-        const nowMs = performance.now();
-        const looksForHolds = nowMs - lookedMs >= POLL_MS && this.#endingHolds === undefined;
-        if (looksForHolds) lookedMs = nowMs;
         const isMoreDue = await this.#claim(looksForHolds);
         this.#claimedMs = performance.now();
         if (isMoreDue) continue;
       } catch (err) {
         log.warn({ err }, 'due deliveries cannot be claimed');
       }
+      // What became due while the claim was under way was not claimed, and is remembered.
+      queue.backlog.forgetDue(nowMs);
       await queue.backlog.claimable.wait(this.#pauseMs(), this.#stop.signal);
     }
   }
 
   #pauseMs(): number {
-    const { queue } = this.#options;
-    const pollMs = queue.backlog.isEmpty && !this.#wasFull ? IDLE_POLL_MS : POLL_MS;
-    return Math.min(pollMs, queue.backlog.nextDueInMs(performance.now()));
+    const { backlog } = this.#options.queue;
+    if (this.#wasFull) return POLL_MS;
+    const pollMs = backlog.isEmpty ? IDLE_POLL_MS : POLL_MS;
+    return Math.min(pollMs, backlog.nextDueInMs(performance.now()));
   }
 
   /**
