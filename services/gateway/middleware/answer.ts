@@ -22,8 +22,10 @@ export function holdAnswer(bytesHeld: SharedLimit): OperationMiddleware {
     await next();
     const { method, body, res, state } = ctx;
     const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
-    if (method !== 'GET' || !isWhole || body.length < MIN_BYTES_COUNTED) return;
+    // A character has three bytes at most, so that those of a short text need not be counted.
+    if (method !== 'GET' || !isWhole || body.length * 3 < MIN_BYTES_COUNTED) return;
     const bytes = Buffer.byteLength(body);
+    if (bytes < MIN_BYTES_COUNTED) return;
     const { id } = state.caller;
     bytesHeld.take(id, bytes);
     finished(res, () => bytesHeld.release(id, bytes));
