@@ -17,10 +17,9 @@ import { connect } from '@creditlane/rpc/client';
 import type { ServiceContext, WithCalls } from '@creditlane/service/define-service';
 import { Access } from './access/access.ts';
 import { Callers } from './access/callers.ts';
-import type { Peer } from './availability/needed-services.ts';
 import { OperationAvailability } from './availability/operation-availability.ts';
 import { loadOpenApiDocument } from './document/openapi-document.ts';
-import { type Operation, operationsOf } from './document/operation.ts';
+import { type Operation, operationsOf, type Peer } from './document/operation.ts';
 import { webhookExamples } from './document/webhook-examples.ts';
 import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
@@ -65,8 +64,7 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
   }
   const document = loadOpenApiDocument();
   const operations = operationsOf(document);
-  const timeoutMs = longestTimeoutMs(operations, settings.deadlineMs);
-  const clients = connectServices(context, timeoutMs);
+  const clients = connectServices(context, operations);
   // Half of the requests under way, so that the others never find all places taken by waiting reads.
   const waitingReads = new WaitingReads(Math.floor(settings.maxUnderWay / 2));
   const documentOpenings = new DocumentOpenings();
@@ -121,10 +119,14 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
   return listener;
 }
 
-/** The clients of the services. `timeoutMs` is the longest deadline of any operation. */
-function connectServices({ process, endpoints, signer }: GatewayContext, timeoutMs: number) {
+/** The clients of the services that the operations need. */
+function connectServices(
+  { process, endpoints, signer, settings }: GatewayContext,
+  operations: readonly Operation[],
+) {
   const { metrics, closers } = process;
-  const { peers: health } = new OperationAvailability(process.health, metrics);
+  const { peers: health } = new OperationAvailability(operations, process);
+  const timeoutMs = longestTimeoutMs(operations, settings.deadlineMs);
   const options = { signer, closers, health, metrics, timeoutMs };
   const integrations = { ...options, audience: 'integrations' };
   const applications = { ...options, audience: 'applications' };

@@ -8,14 +8,12 @@ import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { newId } from '@creditlane/runtime/ids';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
-import { NEEDED_SERVICES } from './availability/needed-services.ts';
 import { loadOpenApiDocument } from './document/openapi-document.ts';
 import { type Operation, operationsOf } from './document/operation.ts';
 import { type GeneratedRequest, RequestGenerator, without } from './document/test-requests.ts';
 import { requiredPlaces } from './document/test-schema-values.ts';
 import { aConsent } from './fake-services/test-consents-service.ts';
 import { LINK_SIGNATURE } from './fake-services/test-credit-file-service.ts';
-import type { OperationId } from './operations/handlers.ts';
 import { startTestGateway } from './test-gateway.ts';
 
 /**
@@ -119,8 +117,7 @@ describe('generated requests', { timeout: Math.max(120_000, 1_000 * runs) }, () 
       peersCalled.clear();
       const answer = await send(operation, { ...request, headers });
       expect([...operation.successes.keys()], answer.text).toContain(answer.status);
-      const needed = new Set<string>(NEEDED_SERVICES[id as OperationId]);
-      expect(needed.has('integrations')).toBe(operation.access.caller !== 'link');
+      const needed = new Set<string>(operation.needs);
       if (CALL_APPLICATIONS.includes(id)) needed.delete('applications');
       // Of the integrations service, requests may still be taken for the quota of an earlier request's key.
       for (const services of [peersCalled, needed]) services.delete('integrations');

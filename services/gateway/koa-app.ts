@@ -84,7 +84,7 @@ function middlewareOf(
   // A read with a deadline of its own waits for something, and other reads of the caller must not wait with it:
   // only its answer is made in turn.
   const waits = operation.timeoutMs !== undefined;
-  // The handler of a link gives it a turn once its signature is checked.
+  // An operation with the caller `link` takes no turn here: its handler limits the openings of documents.
   const takesTurn = isLargeRead && takesKey && !waits;
   return [
     startOperation(operation, timeoutMs),

@@ -32,7 +32,7 @@ export interface OperationState extends RequestState {
   operation: Operation;
   /** By `startOperation`. */
   limits: CallLimits;
-  /** By `findCaller`. */
+  /** By `findCaller` or `admitLinkHolder`; `confirmCaller` sets it again. */
   caller: Caller;
   /** By `readParameters`. */
   parameters: Parameters;

@@ -1,6 +1,7 @@
 /** The manifest of the gateway. */
 import { defineService } from '@creditlane/service/define-service';
 import { startGateway } from './app.ts';
+import { PEERS } from './document/operation.ts';
 import { SETTINGS } from './settings.ts';
 
 export const gateway = defineService(
@@ -8,14 +9,7 @@ export const gateway = defineService(
     name: 'gateway',
     about: 'The REST interface: keys become identities, and HTTP requests become calls.',
     serves: 'http',
-    calls: [
-      'applications',
-      'conversations',
-      'credit-file',
-      'decisions',
-      'integrations',
-      'webhook-dispatcher',
-    ],
+    calls: PEERS,
     settings: SETTINGS,
   },
   startGateway,

@@ -14,7 +14,7 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { localSettings } from '@creditlane/service/settings';
 import { startGateway } from './app.ts';
-import type { Peer } from './availability/needed-services.ts';
+import type { Peer } from './document/operation.ts';
 import { requireDescribedAnswer } from './document/test-described-answers.ts';
 import { COMPLETE } from './fake-services/test-application-records.ts';
 import { fakeApplicationsService } from './fake-services/test-applications-service.ts';

@@ -1,22 +1,24 @@
 import { Health } from '@creditlane/runtime/health';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { afterAll, describe, expect, test } from 'vitest';
+import { loadOpenApiDocument } from '../document/openapi-document.ts';
+import { operationsOf, type Peer } from '../document/operation.ts';
 import { startTestGateway } from '../test-gateway.ts';
-import { NEEDED_SERVICES, type Peer } from './needed-services.ts';
 import { OperationAvailability } from './operation-availability.ts';
 
 const gateway = await startTestGateway({}, { calls: 'grpc' });
 afterAll(gateway.close);
 
-const ALL = Object.keys(NEEDED_SERVICES);
-const PEERS = [...new Set(Object.values(NEEDED_SERVICES).flat())];
+const OPERATIONS = operationsOf(loadOpenApiDocument());
+const ALL = OPERATIONS.map(({ id }) => id);
+const PEERS = [...new Set(OPERATIONS.flatMap(({ needs }) => needs))];
 
 /** A gateway whose services are all away at first, on a clock that the test moves. */
 function openAvailability() {
   const away = new Set<Peer>(PEERS);
   const clock = { nowMs: 5_000 };
   const [health, metrics] = [new Health(), new Metrics()];
-  const { peers } = new OperationAvailability(health, metrics, () => clock.nowMs);
+  const { peers } = new OperationAvailability(OPERATIONS, { health, metrics }, () => clock.nowMs);
   for (const peer of PEERS) peers.add(peer, () => !away.has(peer) || 'out of reach');
   const readiness = () => health.ready();
   const setAway = (...gone: Peer[]) => {
@@ -34,9 +36,7 @@ describe('a gateway', () => {
     setAway(peer);
     const { ready, degraded, checks, unavailableOperations } = readiness();
     expect([ready, degraded, checks[peer]]).toEqual([true, true, 'out of reach']);
-    const needing = ALL.filter((id) =>
-      NEEDED_SERVICES[id as keyof typeof NEEDED_SERVICES].includes(peer),
-    );
+    const needing = OPERATIONS.filter(({ needs }) => needs.includes(peer)).map(({ id }) => id);
     expect(unavailableOperations).toEqual(needing);
     expect(needing.length).toBeGreaterThan(0);
     expect(needing.length).toBeLessThan(ALL.length);

@@ -1,8 +1,7 @@
 /** Which operations can be answered at present, by the services that each needs. */
 import type { Health, HealthCheck, HealthCheckRegistry } from '@creditlane/runtime/health';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import type { OperationId } from '../operations/handlers.ts';
-import { NEEDED_SERVICES } from './needed-services.ts';
+import type { Operation } from '../document/operation.ts';
 
 /**
  * How long a gateway that starts waits for a service that is away. A gateway that starts beside services that
@@ -17,6 +16,7 @@ const CONNECT_GRACE_MS = 10_000;
  * operations that do not need that service.
  */
 export class OperationAvailability {
+  readonly #operations: readonly Pick<Operation, 'id' | 'needs'>[];
   readonly #checks: { peer: string; check: HealthCheck }[] = [];
   /** Accepts the checks of the clients, by the name of the called service. */
   readonly peers: HealthCheckRegistry;
@@ -24,7 +24,12 @@ export class OperationAvailability {
   readonly #startedMs: number;
   #hadAll = false;
 
-  constructor(health: Health, metrics: Metrics, nowMs = () => performance.now()) {
+  constructor(
+    operations: readonly Pick<Operation, 'id' | 'needs'>[],
+    { health, metrics }: { health: Health; metrics: Metrics },
+    nowMs = () => performance.now(),
+  ) {
+    this.#operations = operations;
     this.#nowMs = nowMs;
     this.#startedMs = nowMs();
     this.peers = {
@@ -40,8 +45,8 @@ export class OperationAvailability {
       'Whether the services that the operation needs are reachable: 1, or 0 while it is answered with 503.',
       ['operation'],
       (gauge) => {
-        const unavailable = new Set<string>(this.unavailable());
-        for (const operation of Object.keys(NEEDED_SERVICES)) {
+        const unavailable = new Set(this.unavailable());
+        for (const { id: operation } of operations) {
           gauge.set({ operation }, unavailable.has(operation) ? 0 : 1);
         }
       },
@@ -49,17 +54,18 @@ export class OperationAvailability {
   }
 
   /** The operations that cannot be answered, because a service that they need is not reachable. */
-  unavailable(): OperationId[] {
-    const away = new Set(
+  unavailable(): string[] {
+    const away = new Set<string>(
       this.#checks.filter(({ check }) => check() !== true).map(({ peer }) => peer),
     );
-    const ids = Object.keys(NEEDED_SERVICES) as OperationId[];
-    return ids.filter((id) => NEEDED_SERVICES[id].some((peer) => away.has(peer)));
+    return this.#operations
+      .filter(({ needs }) => needs.some((peer) => away.has(peer)))
+      .map(({ id }) => id);
   }
 
   #isReady(): true | string {
     const { length } = this.unavailable();
-    if (length === Object.keys(NEEDED_SERVICES).length) return 'no operation can be answered';
+    if (length === this.#operations.length) return 'no operation can be answered';
     if (length === 0) this.#hadAll = true;
     const isConnecting = !this.#hadAll && this.#nowMs() - this.#startedMs < CONNECT_GRACE_MS;
     return isConnecting ? 'connecting' : true;

@@ -103,6 +103,15 @@ describe('operations and handlers', () => {
     expect(() => operationsOf(copy)).toThrow('createApplication must say in x-access');
   });
 
+  test('an operation that needs a service unknown to the gateway is refused at start', () => {
+    const copy = structuredClone(document) as OpenApiDocument;
+    const post = copy.paths['/applications']?.post;
+    if (post !== undefined) post['x-needs'] = ['aplications'];
+    expect(() => operationsOf(copy)).toThrow(
+      'createApplication must name in x-needs services that the gateway calls, and not aplications',
+    );
+  });
+
   test('a reference that leads nowhere is refused at start', () => {
     expect(() => resolveReference(document, { $ref: '#/components/schemas/Nothing' })).toThrow(
       '#/components/schemas/Nothing leads nowhere',

@@ -34,12 +34,25 @@ export interface AccessRule {
   readonly target: ReadAccessTarget;
 }
 
+/** The services that the gateway calls. */
+export const PEERS = [
+  'applications',
+  'conversations',
+  'credit-file',
+  'decisions',
+  'integrations',
+  'webhook-dispatcher',
+] as const;
+export type Peer = (typeof PEERS)[number];
+
 export interface Operation {
   readonly id: string;
   readonly method: HttpMethod;
   /** With the base path and `{placeholders}`; the label of metrics and logs. */
   readonly route: string;
   readonly access: AccessRule;
+  /** While one of these services is away, no request for the operation can be answered. */
+  readonly needs: readonly Peer[];
   readonly parameters: readonly DescribedParameter[];
   /** `schemaAt` is the place of the body's schema in the document, as a URI fragment. */
   readonly body: { readonly required: boolean; readonly schemaAt: string } | undefined;
@@ -115,6 +128,7 @@ function operationOf(
       parameters,
       body: bodySchema,
     }),
+    needs: neededServices(described),
     parameters,
     body: requestBody && {
       required: requestBody.required ?? false,
@@ -178,6 +192,20 @@ function accessRule(
     requiresRetailer,
     target: accessTargetReader(target, sources),
   };
+}
+
+/** `x-needs`, and the integrations service, which finds a caller by its key, unless the caller is `link`. */
+function neededServices({
+  'x-needs': named = [],
+  'x-access': { caller },
+}: DescribedOperation): Peer[] {
+  const needed = caller === 'link' ? named : ['integrations', ...named];
+  return needed.map((name) => {
+    const peer = PEERS.find((known) => known === name);
+    if (peer === undefined)
+      throw new Error(`must name in x-needs services that the gateway calls, and not ${name}`);
+    return peer;
+  });
 }
 
 function contentType(response: object): string | undefined {

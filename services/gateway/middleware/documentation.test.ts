@@ -72,6 +72,13 @@ interface Described {
   'x-codeSamples': { label: string }[];
 }
 
+test.each(['/v1/openapi.json', '/docs/openapi.json'])(
+  '%s does not say which services an operation needs',
+  async (path) => {
+    expect((await get(path)).text).not.toContain('x-needs');
+  },
+);
+
 test('the page starts its library without a stored key and without its vendor’s services', async () => {
   const { text } = await get('/docs/start.js');
   for (const line of ['persistAuth: false', 'telemetry: false', 'withDefaultFonts: false']) {

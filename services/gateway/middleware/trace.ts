@@ -18,10 +18,13 @@ const SECURITY_HEADERS = Object.entries({
   'X-Content-Type-Options': 'nosniff',
 });
 
-/** The statuses with which an operation's faults are answered. */
-const FAULTS = ['500', '503'];
+/** The statuses that count against the objectives of an operation. */
+const SERVER_ERRORS = ['500', '503'];
 
-/** The first middleware. `answerErrors` catches every error of the later ones, so each request is recorded. */
+/**
+ * The first middleware. `answerErrors` catches the errors of all later ones but `compressAnswers`, which fails only for want of
+ * memory: otherwise each request is recorded.
+ */
 export function traceRequest(
   log: Log,
   metrics: Metrics,
@@ -65,10 +68,10 @@ function requestRecorder(
     'From the head of a request to its answer, by operation and its method.',
     ['operation', 'method'],
   );
-  // Prometheus sees no increase in the first value of a series: the first fault of an operation would not count, nor
+  // Prometheus sees no increase in the first value of a series: the first server error of an operation would not count, nor
   // would its first slow answer.
   for (const { id, method } of operations) {
-    for (const status of FAULTS) requests.inc({ operation: id, status }, 0);
+    for (const status of SERVER_ERRORS) requests.inc({ operation: id, status }, 0);
     durations.zero({ operation: id, method });
   }
   // The children of the metrics by their labels, so that each is looked up once.

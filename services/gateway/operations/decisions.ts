@@ -32,7 +32,7 @@ export function decisionOperations(decisions: Client<typeof DecisionsService>) {
     },
 
     async recordDecision({ path, body, context }) {
-      // The published schema declares a string, not a UUID, so validation did not convert it to lower case.
+      // The interface specification declares a string, not a UUID, so validation did not convert it to lower case.
       if (body.applicationId.toLowerCase() !== path.applicationId) {
         const message = 'must be the application in the path';
         throw refusedFields([{ pointer: '/applicationId', message }], 'application_id_mismatch');

@@ -12,7 +12,7 @@ import { codeSamplesOf } from './code-samples.ts';
 
 /**
  * A copy of the document with code samples of each operation, how large its body may be, and an example as
- * problem details for each example of an error.
+ * problem details for each example of an error, and without `x-needs`, which names services behind the gateway.
  */
 export function publishedDocument(
   document: OpenApiDocument,
@@ -28,6 +28,7 @@ export function publishedDocument(
       const described = item[method];
       const operation = byId.get(described?.operationId ?? '');
       if (described === undefined || operation === undefined) continue;
+      delete described['x-needs'];
       Object.assign(described, { 'x-codeSamples': codeSamplesOf(document, operation) });
       stateBodyLimit(described, operation);
       for (const it of Object.values(described.responses)) addProblemExamples(document, it);
