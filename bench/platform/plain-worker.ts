@@ -19,7 +19,7 @@ export type PlainWorker = {
   settled(_: undefined): Promise<void>;
 };
 
-/** As long as the platform collects the results of successes. */
+/** As long as the platform defers the result of a success (`RESULT_DELAY_MS`). */
 const RESULTS_EVERY_MS = 100;
 
 const TABLES = `

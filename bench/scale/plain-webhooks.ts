@@ -1,4 +1,4 @@
-/** Webhooks of the platform in one process, in turns with those of a program that makes the same round trips without its rules. */
+/** CPU and latency of the platform's webhooks, in turns with a plain program of the same round trips, without the platform's rules. */
 import { readServerPid } from '../data/server-pid.ts';
 import { copySubmission } from '../data/submissions.ts';
 import { vacuumAll } from '../data/vacuum.ts';
@@ -14,7 +14,7 @@ const APPLICATIONS = 256;
 const ROUNDS = 3;
 const LOAD = { warmUpMs: 500, measureMs: 8_000 };
 const WARM_UP = { callers: 32, operations: 20_000, maxMs: 30_000 };
-/** What is compared at each rate, and how many times the CPU of the plain program the platform may use. */
+/** The rates at which both are measured. `maxCpuRatio`: how many times the CPU of the plain program the platform may use. */
 const RATES = [
   { perSecond: 50, maxCpuRatio: 5 },
   { perSecond: 700, maxCpuRatio: 2.5 },
@@ -28,7 +28,7 @@ interface Program {
   settled(): Promise<void>;
 }
 
-type Measured = FixedRateLoad['latencyMs'] & { node: number; postgres: number };
+type Measured = FixedRateLoad['latencyMs'] & { nodeCpuMs: number; postgresCpuMs: number };
 
 const KIND = { writer: 'plain webhooks', endsWith: 'webhook' } as const;
 
@@ -46,10 +46,10 @@ async function measure(scale: Scale): Promise<void> {
       const cpu = new Map<Program['name'], number>();
       for (const program of programs) {
         const it = await measureAt(program, perSecond);
-        cpu.set(program.name, it.node + it.postgres);
+        cpu.set(program.name, it.nodeCpuMs + it.postgresCpuMs);
         scale.print(
           `${perSecond}/s ${program.name.padEnd(13)} p50 ${it.p50.toFixed(2)} ms, p99 ${it.p99.toFixed(1)} ms, ` +
-            `CPU of Node ${it.node.toFixed(2)} ms, of PostgreSQL ${it.postgres.toFixed(2)} ms`,
+            `CPU of Node ${it.nodeCpuMs.toFixed(2)} ms, of PostgreSQL ${it.postgresCpuMs.toFixed(2)} ms`,
         );
       }
       cpuRatios.push((cpu.get('platform') ?? 0) / (cpu.get('plain program') ?? 0));
@@ -101,7 +101,7 @@ async function measureAt(program: Program, perSecond: number): Promise<Measured>
   const webhooks = (perSecond * (LOAD.warmUpMs + LOAD.measureMs)) / 1_000;
   const cpuOf = (name: keyof typeof pids) =>
     ((after?.[name] ?? Number.NaN) - (before?.[name] ?? Number.NaN)) / webhooks;
-  return { ...latencyMs, node: cpuOf('node'), postgres: cpuOf('postgres') };
+  return { ...latencyMs, nodeCpuMs: cpuOf('node'), postgresCpuMs: cpuOf('postgres') };
 }
 
 await measureScale(measure);

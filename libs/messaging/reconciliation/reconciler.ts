@@ -1,11 +1,11 @@
 /**
- * The reconciler of a consumer: compares all the time what its sources have written with what it has handled.
+ * The reconciler of a consumer: compares continuously what its sources have written with what it has handled.
  *
  * A round asks a source for the ids of the events that it has published since the last one. Once the consumer has
  * handled everything that was on the bus at the time of the answer, each of them must be in its inbox, or a dead
  * letter, and must have had its effects. What is missing then is lost, however long the consumer was behind, and
  * however the clocks differ by which ids are made; `written-events.ts` says which records a late clock hides. A
- * missing event is looked at again in every round, and is missing no more once it is republished.
+ * missing event is compared again in every round, 1,000 events at a time, and is missing no more once it is republished.
  */
 import { randomUUID } from 'node:crypto';
 import type { Subscription } from '@creditlane/events/bus';
@@ -37,8 +37,8 @@ import {
  */
 const EVERY_MS = 10_000;
 /**
- * Parts of a round, each of 2,000 rows of the outbox or 2,000 records. A source that writes more from one comparison to the
- * next, 50,000 events, or 25,000 where records are read too, is compared later.
+ * How many parts a round asks for, each of 2,000 rows of the outbox or 2,000 records. What a source writes beyond that between
+ * two comparisons (50,000 events, or 25,000 where its records are read, too) waits for the next one.
  */
 const MAX_PARTS = 25;
 /** Events that are compared at once: 7,000 keep a core from the webhooks for 80 ms. */
@@ -46,8 +46,8 @@ const MAX_COMPARED = 500;
 /** After each part and each comparison a round pauses this many times as long as it took. */
 const PAUSE_FACTOR = 4;
 /**
- * Of all pauses of a round together. The rounds of all sources take turns, every EVERY_MS. When a source has no round
- * within LEASE_SECONDS of `differences.ts`, another replica takes it over and asks anew.
+ * Limits the pauses of one round together. The rounds of the sources run one after the other, and begin again EVERY_MS after the
+ * last one. A source that has no round for LEASE_SECONDS (`differences.ts`) is taken over by another replica, which asks anew.
  */
 const MAX_PAUSES_MS = 2_000;
 const MAX_REVISITED = 1_000;

@@ -72,8 +72,8 @@ export class PublicationMarks {
   }
 
   /** Makes the rows due. */
-  hurry(): void {
-    this.#unmarked.hurry();
+  makeDue(): void {
+    this.#unmarked.makeDue();
   }
 
   /** Marks the rows. Never rejects: what cannot be marked is published again. */
@@ -134,7 +134,10 @@ export class PublicationMarks {
     return mark;
   }
 
-  /** Counts the marked events; a published one that is not marked is published again by the relay that has its shard. */
+  /**
+   * Counts the marked events. When one was not marked, its shard has another holder: invalidates the leases, and the new holder
+   * publishes the event again.
+   */
   #noteMarked(marked: readonly MarkedRow[], published: ReadonlyMap<number, number>): void {
     this.#countPublished(marked, published);
     if (marked.length === published.size) return;

@@ -223,7 +223,7 @@ export class RelayRounds {
 
   /** Returns the partitions whose messages were not published. */
   async #publish(messages: EventMessage[]): Promise<readonly UnwritablePartition[]> {
-    // What was published before is marked in time, although this may take long.
+    // What was published before is marked in time, although the publish may take long.
     const markInMs = this.#marks.dueInMs();
     const marking =
       markInMs < Infinity ? setTimeout(() => void this.#marks.mark(), markInMs) : undefined;

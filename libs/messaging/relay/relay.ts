@@ -96,7 +96,7 @@ export function startRelay(options: RelayOptions): Relay {
     async settled() {
       while (await mayHaveUnpublished(reserved)) {
         if (stop.signal.aborted) throw new Error('the relay is closed and the outbox is not empty');
-        marks.hurry();
+        marks.makeDue();
         wake.signal();
         await roundEnded.wait(SETTLED_POLL_MS, stop.signal);
       }

@@ -169,7 +169,7 @@ export class ShardLeases {
     while (!this.#stop.signal.aborted) {
       const startedMs = performance.now();
       const nextMs = (await this.#renew()) ? RENEW_MS : RETRY_MS;
-      // A shard that had expired before, and was not taken, is above this relay's share: it waits for a renewal.
+      // A shard whose lease had expired before, and that was not taken, is above this relay's share: it waits for a renewal.
       const expiryMs = [...this.#seen.values()]
         .map(({ sinceMs }) => sinceMs + LEASE_MS)
         .filter((atMs) => atMs > startedMs);

@@ -10,7 +10,7 @@ test('without events nothing is to be marked', () => {
   const unmarked = new UnmarkedEvents();
   expect(unmarked.dueInMs(0)).toBe(Infinity);
   expect(unmarked.isDue(LEASES, 1_000_000)).toBe(false);
-  unmarked.hurry();
+  unmarked.makeDue();
   expect(unmarked.isDue(LEASES, 1_000_000)).toBe(false);
 });
 
@@ -39,7 +39,7 @@ test('a hundred events, and events that somebody waits for, are to be marked at 
   expect(full.isDue(LEASES, 0)).toBe(true);
   const awaited = new UnmarkedEvents();
   awaited.add([1], LEASES, 0);
-  awaited.hurry();
+  awaited.makeDue();
   expect(awaited.isDue(LEASES, 0)).toBe(true);
 });
 

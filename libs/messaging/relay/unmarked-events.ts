@@ -47,7 +47,7 @@ export class UnmarkedEvents {
   }
 
   /** Makes the events due. */
-  hurry(): void {
+  makeDue(): void {
     if (this.#publishedMs.size > 0) this.#dueMs = 0;
   }
 

@@ -1,6 +1,6 @@
 /**
- * Renews the leases of queued deliveries, releases those of deliveries that this process will not send, and ends those
- * that have expired, as a process leaves them that dies.
+ * Renews the leases of queued deliveries, releases those of deliveries that this process will not send, and ends expired
+ * leases, such as those of a process that died.
  */
 import type { Database } from '@creditlane/postgres/database';
 import { runQuery } from '@creditlane/postgres/statement';
@@ -33,8 +33,8 @@ const RENEWALS_PER_LEASE = 5;
 const MAX_RENEWED = 100;
 
 /**
- * How far back expired leases are looked for, and how often those of any time are. While a snapshot is kept open for
- * long, the index keeps an entry for each lease of that time, and each look would read them all.
+ * Each look finds the leases that expired within EXPIRED_WITHIN_MS; one look in LOOK_BACK_EVERY_MS finds those of any age. While an
+ * old snapshot is open, the index keeps an entry for every lease since then, and a look without this bound would read them all.
  */
 const EXPIRED_WITHIN_MS = 15_000;
 const LOOK_BACK_EVERY_MS = 60_000;

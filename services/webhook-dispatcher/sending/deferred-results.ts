@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Lane, laneKey } from '../queue/delivery.ts';
 
-/** The next process repeats what a process had sent and not recorded when it died: a few beside the requests under way. */
+/** Limits what is sent twice when this process dies: another process sends every delivery again whose success was not recorded. */
 const MAX_DEFERRED = 32;
 const MAX_LANES = 20_000;
 

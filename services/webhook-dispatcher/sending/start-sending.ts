@@ -112,7 +112,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
       await queue.waitUntilEmpty(CLOSE_GRACE_MS);
       await egress.close();
       await queue.waitUntilEmpty(CLOSE_GRACE_MS);
-      // Until then: another process sends what a lease that has ended belonged to.
+      // Leases are renewed until here: another process would send a delivery again whose lease has ended.
       await leaseRenewal.close();
       await recorder.close();
       await breakers.close();
