@@ -95,7 +95,8 @@ export async function runWithFault({
     const waitForWrite = async () => {
       const fromMs = performance.now();
       const isNew = ({ startedMs, outcome }: Write) => startedMs >= fromMs && outcome === 'ok';
-      await eventually('accepted write', async () => history.writes.some(isNew) || undefined);
+      const isAccepted = async () => history.writes.some(isNew) || undefined;
+      await eventually('accepted write', isAccepted, options.giveUpAfterMs);
     };
     const crash = async (work: () => Promise<void>, dispatchers = 1) => {
       const fromMs = performance.now();

@@ -19,10 +19,18 @@ export class SystemUnderTest {
   readonly #options: LaunchOptions;
   #launched: LaunchedPlatform;
   #demo: Demo;
+  /** How long the first start took. */
+  readonly startMs: number;
   /** Printed before the last restart. */
   #earlierOutput = '';
 
-  private constructor(options: LaunchOptions, launched: LaunchedPlatform, demo: Demo) {
+  private constructor(
+    options: LaunchOptions,
+    launched: LaunchedPlatform,
+    demo: Demo,
+    startMs: number,
+  ) {
+    this.startMs = startMs;
     this.#options = options;
     this.#launched = launched;
     this.#demo = demo;
@@ -36,8 +44,10 @@ export class SystemUnderTest {
   }: Partial<Omit<LaunchOptions, 'dataDir'>> = {}): Promise<SystemUnderTest> {
     const dataDir = await createDataDir('faults');
     const options = { dataDir, program, args: ['--port', '0', ...args], env };
+    const launchedMs = performance.now();
     const launched = new LaunchedPlatform(options);
-    return new SystemUnderTest(options, launched, await launched.ready(READY_WITHIN_MS));
+    const demo = await launched.ready(READY_WITHIN_MS);
+    return new SystemUnderTest(options, launched, demo, performance.now() - launchedMs);
   }
 
   /** The content of demo.json at the last time the platform became ready. */

@@ -24,7 +24,7 @@ test('a read that fails is in the history, with the reason', async () => {
     failedReads: [],
   };
   const stop = new AbortController();
-  const rate = { perSecond: 100, loadMs: 0, giveUpAfterMs: 30_000 };
+  const rate = { perSecond: 100, loadMs: 0, giveUpAfterMs: 30_000, maxPauseMs: 300 };
   const load = { ...rate, stop: stop.signal, applications: ['a'] };
   const running = runWriteLoad(writer, { ...load, withoutKeys: true }, history);
   await expect.poll(() => history.failedReads.length).toBeGreaterThan(0);

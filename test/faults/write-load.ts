@@ -28,6 +28,8 @@ export interface WriteLoad {
   withoutKeys?: boolean;
   /** How long a caller repeats a write before its outcome counts as unknown. */
   giveUpAfterMs: number;
+  /** The longest pause before a write is repeated, without its random part. */
+  maxPauseMs: number;
 }
 
 /** The decisions that callers record, with the webhook path of each. */
@@ -47,11 +49,10 @@ export const REFUSED_DECISION = 'DRAFT';
 /** How many reads there are per write. */
 const READS_PER_WRITE = 0.1;
 /**
- * The pause before a write's second request, doubled before each further one up to MAX_PAUSE_MS. Each pause is longer at random,
- * by as much again at most.
+ * The pause before a write's second request, doubled before each further one up to the longest. Each pause is longer at random, by
+ * as much again at most.
  */
 const FIRST_PAUSE_MS = 300;
-const MAX_PAUSE_MS = 3_000;
 const PAGE_SIZE = 100;
 
 /** Records decisions until `stop` is aborted and every write has its outcome; adds to the history. */
@@ -94,7 +95,7 @@ function makeWrite(applicationId: string, random: Random): Write {
   };
 }
 
-type Repeats = Pick<WriteLoad, 'withoutKeys' | 'giveUpAfterMs'>;
+type Repeats = Pick<WriteLoad, 'withoutKeys' | 'giveUpAfterMs' | 'maxPauseMs'>;
 
 /**
  * Sends a write, again and again with one idempotency key, until its outcome is known or `giveUpAfterMs` have passed; without
@@ -103,7 +104,7 @@ type Repeats = Pick<WriteLoad, 'withoutKeys' | 'giveUpAfterMs'>;
 async function sendUntilAnswered(
   writer: Writer,
   write: Write,
-  { withoutKeys = false, giveUpAfterMs }: Repeats,
+  { withoutKeys = false, giveUpAfterMs, maxPauseMs }: Repeats,
 ): Promise<void> {
   const { submission: applicationId, marker, decision } = write;
   const path = decisionPath({ applicationId, creditorId: writer.creditorId });
@@ -122,7 +123,7 @@ async function sendUntilAnswered(
       if (isFinalRefusal(answer.status)) write.outcome = 'fail';
     }
     if (write.outcome !== 'unknown' || withoutKeys) return;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (write.requests - 1), MAX_PAUSE_MS);
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (write.requests - 1), maxPauseMs);
     await sleep(pauseMs * (1 + writer.random()));
   }
 }
