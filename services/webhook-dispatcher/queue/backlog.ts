@@ -53,7 +53,7 @@ export class Backlog {
     if (isFirst) this.claimable.signal();
   }
 
-  /** Forgets the deliveries that were due by this time, for which a claim was sent. */
+  /** Forgets what was due by this time. Called after a claim: the next poll finds what the claim did not bring. */
   forgetDue(byMs: number): void {
     for (const dueMs of this.#dueMs) if (dueMs <= byMs) this.#dueMs.delete(dueMs);
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Query, runQuery } from '@creditlane/postgres/statement';
+import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -236,6 +237,31 @@ it('when the delivery behind an expired hold is locked, due deliveries of other 
     await expect.poll(() => queue.size).toBe(1);
   });
   await claimer?.close();
+});
+
+it('after holds were ended, a look that was due meanwhile follows', async () => {
+  const lane = randomUUID();
+  await addDelivery(lane, { isExpired: true });
+  const waiting = await addDelivery(lane, { state: 'waiting' });
+  const queue = emptyQueue();
+  const expectDue = vi.spyOn(queue.backlog, 'expectDue');
+  const pool = fixture.connect();
+  let claimer: Claimer | undefined;
+  await whileLocked(waiting, async () => {
+    claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
+    await untilWaiting(fixture.sql, 1);
+    await addDelivery(randomUUID(), { isExpired: true });
+    queue.backlog.expectDue(0);
+    await expect.poll(() => queue.backlog.nextDueInMs(performance.now())).toBe(Infinity);
+    expect(expectDue).toHaveBeenCalledTimes(1);
+  });
+  try {
+    await expect.poll(() => expectDue.mock.calls).toEqual([[0], [0]]);
+    const held = 'SELECT FROM deliveries WHERE holding AND hold_until IS NOT NULL';
+    await expect.poll(async () => (await fixture.sql.query(held)).rows.length).toBe(0);
+  } finally {
+    await claimer?.close();
+  }
 });
 
 it.each(['an emptied', 'a new'])(

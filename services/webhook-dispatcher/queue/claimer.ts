@@ -24,13 +24,13 @@ export interface ClaimerOptions {
 }
 
 /**
- * Between two claims while no backlog is known: how late a delivery is claimed, at most, that another process has planned, or
- * this one for more than a minute ahead, and how late any delivery is after a claim that failed.
+ * Between two claims while no backlog is known. A delivery is claimed so late at most that another process has planned, that
+ * this one has planned for more than a minute ahead, that became due while its destination had no place, or whose claim failed.
  */
 const IDLE_POLL_MS = 2_000;
 /**
- * The same while a destination may have a backlog, and while the queue has no place left. Also between two looks for expired
- * holds unless one is expected to be due, and between two turns of the destinations.
+ * Between two claims while a destination may have a backlog, and while the queue has no place left. Also the pause between two
+ * turns of the destinations, and the least time between two looks for expired holds while none is expected to have ended.
  */
 const POLL_MS = 250;
 const MAX_CLAIMED = 1_000;
@@ -46,6 +46,8 @@ export class Claimer {
   #wasFull = false;
   /** Beside the claims: it may wait for the lock of a delivery. */
   #endingHolds: Promise<void> | undefined;
+  /** Whether a look for expired holds was due while others were being ended. */
+  #missedLook = false;
   /** When a claim last succeeded, or had no place left to claim for, by performance.now(). */
   #claimedMs = performance.now();
 
@@ -78,17 +80,19 @@ export class Claimer {
       const nowMs = performance.now();
       const isLookDue = nowMs - lookedMs >= POLL_MS || queue.backlog.nextDueInMs(nowMs) === 0;
       const looksForHolds = isLookDue && this.#endingHolds === undefined;
-      if (looksForHolds) lookedMs = nowMs;
+      if (isLookDue && !looksForHolds) this.#missedLook = true;
+      let isMoreDue = false;
       try {
-        const isMoreDue = await this.#claim(looksForHolds);
+        isMoreDue = await this.#claim(looksForHolds);
         this.#claimedMs = performance.now();
-        if (isMoreDue) continue;
+        if (looksForHolds) lookedMs = nowMs;
       } catch (err) {
         log.warn({ err }, 'due deliveries cannot be claimed');
       }
-      // What became due while the claim was under way was not claimed, and is remembered.
+      // What became due while the claim was under way was not claimed, and is remembered. What was due before a claim that
+      // failed is forgotten, too: otherwise the claim would be repeated without a pause.
       queue.backlog.forgetDue(nowMs);
-      await queue.backlog.claimable.wait(this.#pauseMs(), this.#stop.signal);
+      if (!isMoreDue) await queue.backlog.claimable.wait(this.#pauseMs(), this.#stop.signal);
     }
   }
 
@@ -138,9 +142,11 @@ export class Claimer {
   async #endExpiredHolds(): Promise<void> {
     const { pool, log, queue, leaseMs } = this.#options;
     const leasedAtMs = performance.now();
+    let isCutOff = false;
     try {
       const promoted = await inTransaction(pool, async (tx) => {
         const lanes = await runQuery(tx, endExpiredHoldsQuery(MAX_HOLDS_ENDED));
+        isCutOff = lanes.length === MAX_HOLDS_ENDED;
         return lanes.length > 0 ? runQuery(tx, promoteNextQuery(lanes, leaseMs)) : [];
       });
       queue.add(promoted, leasedAtMs);
@@ -148,6 +154,8 @@ export class Claimer {
       log.warn({ err }, 'expired holds cannot be ended');
     } finally {
       this.#endingHolds = undefined;
+      if (isCutOff || this.#missedLook) queue.backlog.expectDue(0);
+      this.#missedLook = false;
     }
   }
 }
