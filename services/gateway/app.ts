@@ -19,7 +19,7 @@ import { Access } from './access/access.ts';
 import { Callers } from './access/callers.ts';
 import { OperationAvailability } from './availability/operation-availability.ts';
 import { loadOpenApiDocument } from './document/openapi-document.ts';
-import { type Operation, operationsOf, type Peer } from './document/operation.ts';
+import { type Operation, operationsOf } from './document/operation.ts';
 import { webhookExamples } from './document/webhook-examples.ts';
 import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
@@ -43,6 +43,7 @@ import { enablementOperations } from './operations/enablement.ts';
 import { exportOperations } from './operations/exports.ts';
 import type { Handlers } from './operations/handlers.ts';
 import { integrationOperations } from './operations/integrations.ts';
+import type { Peer } from './peers.ts';
 import { DEFAULT_PUBLIC_URL, type SETTINGS } from './settings.ts';
 
 export type Gateway = Pick<Listener, 'url' | 'port' | 'close'>;
@@ -119,7 +120,7 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
   return listener;
 }
 
-/** The clients of the services that the operations need. */
+/** The clients of all services. Their health decides which operations are available, and whether the gateway is ready. */
 function connectServices(
   { process, endpoints, signer, settings }: GatewayContext,
   operations: readonly Operation[],

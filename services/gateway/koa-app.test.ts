@@ -38,7 +38,13 @@ function documentOf(paths: Record<string, PathItem>): OpenApiDocument {
 }
 
 function operation(operationId: string, more: object): NonNullable<PathItem['post']> {
-  return { operationId, 'x-access': { caller: 'integration' }, responses: { 204: {} }, ...more };
+  return {
+    operationId,
+    'x-needs': [],
+    'x-access': { caller: 'integration' },
+    responses: { 204: {} },
+    ...more,
+  };
 }
 
 const jsonBody = (properties: object) => ({

@@ -1,7 +1,7 @@
 /** The manifest of the gateway. */
 import { defineService } from '@creditlane/service/define-service';
 import { startGateway } from './app.ts';
-import { PEERS } from './document/operation.ts';
+import { PEERS } from './peers.ts';
 import { SETTINGS } from './settings.ts';
 
 export const gateway = defineService(

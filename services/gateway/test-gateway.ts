@@ -14,7 +14,6 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { localSettings } from '@creditlane/service/settings';
 import { startGateway } from './app.ts';
-import type { Peer } from './document/operation.ts';
 import { requireDescribedAnswer } from './document/test-described-answers.ts';
 import { COMPLETE } from './fake-services/test-application-records.ts';
 import { fakeApplicationsService } from './fake-services/test-applications-service.ts';
@@ -24,6 +23,7 @@ import { fakeDecisionsService } from './fake-services/test-decisions-service.ts'
 import { fakeDeliveriesService } from './fake-services/test-deliveries-service.ts';
 import { fakeIntegrationsService } from './fake-services/test-integrations-service.ts';
 import { TestServices } from './fake-services/test-services.ts';
+import type { Peer } from './peers.ts';
 import { gateway as manifest } from './service.ts';
 import type { GatewaySettings } from './settings.ts';
 

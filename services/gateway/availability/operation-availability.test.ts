@@ -2,7 +2,8 @@ import { Health } from '@creditlane/runtime/health';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { afterAll, describe, expect, test } from 'vitest';
 import { loadOpenApiDocument } from '../document/openapi-document.ts';
-import { operationsOf, type Peer } from '../document/operation.ts';
+import { operationsOf } from '../document/operation.ts';
+import type { Peer } from '../peers.ts';
 import { startTestGateway } from '../test-gateway.ts';
 import { OperationAvailability } from './operation-availability.ts';
 

@@ -44,7 +44,7 @@ export interface DescribedOperation extends DescribedDeprecation {
   security?: object[];
   'x-access': DescribedAccess;
   /** Services besides integrations: while one of them is away, no request for the operation can be answered. */
-  'x-needs'?: string[];
+  'x-needs': string[];
   /** Instead of the setting REQUEST_DEADLINE, for an operation that waits longer. */
   'x-deadline-seconds'?: number;
   /** JSON Pointers to the fields of the body whose wrong values are 422; other faults of a body are 400. */

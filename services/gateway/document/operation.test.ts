@@ -103,13 +103,15 @@ describe('operations and handlers', () => {
     expect(() => operationsOf(copy)).toThrow('createApplication must say in x-access');
   });
 
-  test('an operation that needs a service unknown to the gateway is refused at start', () => {
+  test('an operation that lists no needed services, or an unknown one, is refused at start', () => {
     const copy = structuredClone(document) as OpenApiDocument;
     const post = copy.paths['/applications']?.post;
     if (post !== undefined) post['x-needs'] = ['aplications'];
     expect(() => operationsOf(copy)).toThrow(
       'createApplication must name in x-needs services that the gateway calls, and not aplications',
     );
+    if (post !== undefined) Reflect.deleteProperty(post, 'x-needs');
+    expect(() => operationsOf(copy)).toThrow('createApplication must list in x-needs the services');
   });
 
   test('a reference that leads nowhere is refused at start', () => {

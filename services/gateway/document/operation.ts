@@ -1,5 +1,6 @@
 /** The operations of the OpenAPI document, converted to the form in which the middleware reads them. */
 
+import { PEERS, type Peer } from '../peers.ts';
 import {
   type DescribedAccess,
   type DescribedOperation,
@@ -33,17 +34,6 @@ export interface AccessRule {
   /** Reads which records a request names. */
   readonly target: ReadAccessTarget;
 }
-
-/** The services that the gateway calls. */
-export const PEERS = [
-  'applications',
-  'conversations',
-  'credit-file',
-  'decisions',
-  'integrations',
-  'webhook-dispatcher',
-] as const;
-export type Peer = (typeof PEERS)[number];
 
 export interface Operation {
   readonly id: string;
@@ -196,14 +186,18 @@ function accessRule(
 
 /** `x-needs`, and the integrations service, which finds a caller by its key, unless the caller is `link`. */
 function neededServices({
-  'x-needs': named = [],
+  'x-needs': named,
   'x-access': { caller },
-}: DescribedOperation): Peer[] {
+}: Pick<DescribedOperation, 'x-access'> & { 'x-needs'?: string[] }): Peer[] {
+  if (named === undefined || named.includes('integrations')) {
+    throw new Error('must list in x-needs the services that it needs besides integrations');
+  }
   const needed = caller === 'link' ? named : ['integrations', ...named];
   return needed.map((name) => {
     const peer = PEERS.find((known) => known === name);
-    if (peer === undefined)
+    if (peer === undefined) {
       throw new Error(`must name in x-needs services that the gateway calls, and not ${name}`);
+    }
     return peer;
   });
 }

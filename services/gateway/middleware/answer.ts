@@ -22,7 +22,7 @@ export function holdAnswer(bytesHeld: SharedLimit): OperationMiddleware {
     await next();
     const { method, body, res, state } = ctx;
     const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
-    // A character has three bytes at most, so that those of a short text need not be counted.
+    // A UTF-16 code unit has three bytes of UTF-8 at most, so the bytes of a short text need not be counted.
     if (method !== 'GET' || !isWhole || body.length * 3 < MIN_BYTES_COUNTED) return;
     const bytes = Buffer.byteLength(body);
     if (bytes < MIN_BYTES_COUNTED) return;

@@ -22,8 +22,8 @@ const SECURITY_HEADERS = Object.entries({
 const SERVER_ERRORS = ['500', '503'];
 
 /**
- * The first middleware. `answerErrors` catches the errors of all later ones but `compressAnswers`, which fails only for want of
- * memory: otherwise each request is recorded.
+ * The first middleware. Records each request, because `answerErrors` catches every error of the middleware after it. Only an error
+ * of `compressAnswers`, which runs outside of `answerErrors` and fails for want of memory, leaves its request unrecorded.
  */
 export function traceRequest(
   log: Log,

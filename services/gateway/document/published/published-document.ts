@@ -28,7 +28,7 @@ export function publishedDocument(
       const described = item[method];
       const operation = byId.get(described?.operationId ?? '');
       if (described === undefined || operation === undefined) continue;
-      delete described['x-needs'];
+      Reflect.deleteProperty(described, 'x-needs');
       Object.assign(described, { 'x-codeSamples': codeSamplesOf(document, operation) });
       stateBodyLimit(described, operation);
       for (const it of Object.values(described.responses)) addProblemExamples(document, it);
