@@ -4,8 +4,8 @@
  * A round asks a source for the ids of the events that it has published since the last one. Once the consumer has
  * handled everything that was on the bus at the time of the answer, each of them must be in its inbox, or a dead
  * letter, and must have had its effects. What is missing then is lost, however long the consumer was behind, and
- * however the clocks differ by which ids are made; `written-events.ts` says which records a late clock hides. A
- * missing event is compared again in every round, 1,000 events at a time, and is missing no more once it is republished.
+ * however the clocks differ by which ids are made; `written-events.ts` says which records a late clock hides. Each
+ * round compares up to 1,000 missing events again, in turn; an event is missing no more once it is republished.
  */
 import { randomUUID } from 'node:crypto';
 import type { Subscription } from '@creditlane/events/bus';

@@ -101,7 +101,7 @@ export interface OverdueAttempt {
 export interface Crash {
   fromMs: number;
   untilMs: number;
-  /** The largest possible number of requests under way at once. */
+  /** How many requests at most were under way, or had ended without a recorded result. */
   maxInFlight: number;
 }
 

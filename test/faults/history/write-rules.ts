@@ -55,16 +55,16 @@ export const findDuplicates: Rule = ({ decisions, events, webhooks }) => {
   ];
 };
 
-/** D4: a write that ended before another started is stored before it. */
+/** D4: a write that ended before another started is stored before it. One of unknown outcome may take effect at any later time. */
 export const findReorderedWrites: Rule = (history) => {
   const writes = writesByMarker(history);
-  const mayEndAfter = ({ outcome, endedMs }: Write) =>
+  const latestEffectMs = ({ outcome, endedMs }: Write) =>
     outcome === 'unknown' ? Number.POSITIVE_INFINITY : endedMs;
   const inStoredOrder = history.decisions.flatMap(({ marker }) => writes.get(marker) ?? []);
   let latestStarted: Write | undefined;
   return inStoredOrder.flatMap((write) => {
     const later =
-      latestStarted !== undefined && mayEndAfter(write) < latestStarted.startedMs
+      latestStarted !== undefined && latestEffectMs(write) < latestStarted.startedMs
         ? latestStarted
         : undefined;
     if (latestStarted === undefined || write.startedMs > latestStarted.startedMs) {
