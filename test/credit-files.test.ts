@@ -184,13 +184,18 @@ test('the inquiry about each persona ends as demo.json says, and is made once', 
   const countAll = async () =>
     ((await (await fetch(`${simulatorUrl}/inquiries`)).json()) as object[]).length;
   const before = await countAll();
-  const ends = prompt.map(async ({ source, firstName, lastName }) => {
+  const askAbout = async ({ source, firstName, lastName }: (typeof personas)[number]) => {
     const path = await apply(firstName, lastName);
     await request(path, { source });
     const { headers, body } = await readEnded(path);
     return { source, lastName, status: headers.get(STATUS), hitType: body.hitType ?? null };
-  });
-  expect(await Promise.all(ends)).toEqual(
+  };
+  const ends = [];
+  // Sixty submissions at once have exceeded their deadline on a machine under load.
+  for (let at = 0; at < prompt.length; at += 8) {
+    ends.push(...(await Promise.all(prompt.slice(at, at + 8).map(askAbout))));
+  }
+  expect(ends).toEqual(
     prompt.map(({ source, lastName, outcome, hitType }) => ({
       source,
       lastName,

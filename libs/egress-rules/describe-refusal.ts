@@ -2,7 +2,7 @@
 import type { EgressPolicy } from './destination-url.ts';
 
 /** What a URL must be that was refused with this code of an EgressDeniedError, as the message of a field. */
-export function describeRefusal(code: string, { ports }: EgressPolicy): string {
+export function describeRefusal(code: string, { ports, allowHttp }: EgressPolicy): string {
   switch (code) {
     case 'url_malformed':
       return 'must be an absolute URL';
@@ -11,7 +11,7 @@ export function describeRefusal(code: string, { ports }: EgressPolicy): string {
     case 'host_name_invalid':
       return 'must have a host name of letters, digits and hyphens between single dots, without a final dot';
     case 'scheme_not_allowed':
-      return 'must begin with https://';
+      return allowHttp ? 'must begin with http:// or https://' : 'must begin with https://';
     case 'credentials_in_url':
       return 'must not hold a user name or password';
     case 'port_not_allowed':

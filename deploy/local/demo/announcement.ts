@@ -39,7 +39,7 @@ decide,
     -d '${body}' \\
     ${decision}
 
-read it back with its history,
+read it back with its history, which also has the term,
 
   curl ${key} \\
     ${decision}s
@@ -54,7 +54,7 @@ Pull a credit file of an applicant who has consented,
     -H "Content-Type: application/json" -d '{"source":"EQUIFAX"}' \\
     ${file}/request
 
-and read it.
+and read it. \`signedPdfUrl\`, the last field, opens it as a PDF for 15 minutes, without a key.
 
   curl ${key} -H "Prefer: wait=30" \\
     ${file}

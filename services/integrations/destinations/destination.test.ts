@@ -37,6 +37,12 @@ describe('the URL of a destination', () => {
     refused.toThrow(expect.objectContaining({ fields: [{ pointer: '/url', message }] }));
   });
 
+  test('that begins with neither http nor https is refused where http is allowed, too', () => {
+    const fields = [{ pointer: '/url', message: 'must begin with http:// or https://' }];
+    const refused = expect(() => checkDestinationUrl('ftp://hooks.example.com/', local));
+    refused.toThrow(expect.objectContaining({ fields }));
+  });
+
   test('may have a loopback address where the settings allow it, but no other private address', () => {
     for (const url of ['http://127.0.0.1:8080/inbox', 'http://localhost:4000/']) {
       expect(() => checkDestinationUrl(url, local)).not.toThrow();
