@@ -115,14 +115,18 @@ export async function interruptPulls(
       for (const pull of pulls) await request(pull);
       const [sent, answered, unsent] = await countInquiries();
       expect({ states, sent, answered }).toMatchObject({
-        states: ['UNKNOWN', 'UNKNOWN', expect.stringMatching(/COMPLETE|FAILED/)],
+        states: ['UNKNOWN', 'UNKNOWN', expect.stringMatching(/COMPLETE|FAILED|UNKNOWN/)],
         ...{ sent: 1, answered: 1 },
       });
-      // The last attempt at the pull that was not sent may have come before the kill.
-      expect(unsent).toBe(states[2] === 'COMPLETE' ? 1 : 0);
+      // Of the pull that was not sent, the last attempt may have come before the kill, which makes no inquiry. On a machine under
+      // load, the answer to its inquiry may come after the deadline.
+      const permitted = { COMPLETE: [1], FAILED: [0], UNKNOWN: [0, 1] }[states[2] as PullEnd];
+      expect(permitted).toContain(unsent);
     },
   };
 }
+
+type PullEnd = 'COMPLETE' | 'FAILED' | 'UNKNOWN';
 
 /** The state of the latest pull; undefined while it goes on, or while the platform starts. */
 async function readEnd(api: ApiClient, path: string): Promise<string | undefined> {
