@@ -24,8 +24,9 @@ export interface ClaimerOptions {
 }
 
 /**
- * Between two claims while no backlog is known. A delivery is claimed so late at most that another process has planned, that
- * this one has planned for more than a minute ahead, that became due while its destination had no place, or whose claim failed.
+ * Between two claims while no backlog is known. This is also the longest delay of a delivery that another process has planned,
+ * that this process has planned for more than a minute ahead, that became due while its destination had no place, or whose
+ * claim failed.
  */
 const IDLE_POLL_MS = 2_000;
 /**
