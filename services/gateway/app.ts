@@ -18,8 +18,8 @@ import type { ServiceContext, WithCalls } from '@creditlane/service/define-servi
 import { Access } from './access/access.ts';
 import { Callers } from './access/callers.ts';
 import { OperationAvailability } from './availability/operation-availability.ts';
-import { loadOpenApiDocument } from './document/openapi-document.ts';
-import { type Operation, operationsOf } from './document/operation.ts';
+import type { Operation } from './document/operation.ts';
+import { servedInterface } from './document/served-interface.ts';
 import { webhookExamples } from './document/webhook-examples.ts';
 import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
@@ -63,8 +63,7 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
       'links in answers lead each client to its own machine: set PUBLIC_URL to where clients reach this server',
     );
   }
-  const document = loadOpenApiDocument();
-  const operations = operationsOf(document);
+  const { document, operations, validators } = servedInterface();
   const clients = connectServices(context, operations);
   // Half of the requests under way, so that the others never find all places taken by waiting reads.
   const waitingReads = new WaitingReads(Math.floor(settings.maxUnderWay / 2));
@@ -87,6 +86,7 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
   const app = createKoaApp({
     document,
     operations,
+    validators,
     handlers,
     callers: new Callers(clients.access, cache),
     access: new Access(clients, cache),

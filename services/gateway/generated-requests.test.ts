@@ -8,7 +8,7 @@ import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { newId } from '@creditlane/runtime/ids';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
-import { loadOpenApiDocument } from './document/openapi-document.ts';
+import { openApiDocument } from './document/openapi-document.ts';
 import { type Operation, operationsOf } from './document/operation.ts';
 import { type GeneratedRequest, RequestGenerator, without } from './document/test-requests.ts';
 import { requiredPlaces } from './document/test-schema-values.ts';
@@ -23,7 +23,7 @@ import { startTestGateway } from './test-gateway.ts';
 const CALL_APPLICATIONS = ['commentAsCreditor', 'enableForRetailer', 'eraseApplicant'];
 
 const { runs, seed } = inject('generatedRequests');
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 const rateLimit = { requests: 1_000_000, windowMs: 1_000 };
 const gateway = await startTestGateway({ rateLimit });
 afterAll(gateway.close);

@@ -2,7 +2,7 @@
 import { newId } from '@creditlane/runtime/ids';
 import { seededRandom } from '@creditlane/runtime/test-seeded-random';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type JsonObject, loadOpenApiDocument } from './document/openapi-document.ts';
+import { type JsonObject, openApiDocument } from './document/openapi-document.ts';
 import { type Operation, operationsOf } from './document/operation.ts';
 import { compileValidators } from './document/validation.ts';
 import { parseJsonText } from './http/json-text.ts';
@@ -15,7 +15,7 @@ const SEED = 20_260_331;
 const MAX_CPU_MS = 50;
 const TRIES = 4;
 
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 const operations = operationsOf(document);
 const validators = compileValidators(document, operations);
 const gateway = await startTestGateway();

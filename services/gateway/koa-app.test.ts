@@ -13,11 +13,12 @@ import { Access } from './access/access.ts';
 import { Callers } from './access/callers.ts';
 import {
   describeDeprecation,
-  loadOpenApiDocument,
   type OpenApiDocument,
+  openApiDocument,
   type PathItem,
 } from './document/openapi-document.ts';
 import { operationsOf } from './document/operation.ts';
+import { compileValidators } from './document/validation.ts';
 import { createKoaApp } from './koa-app.ts';
 import { RateLimiter } from './limits/rate-limiter.ts';
 import { answerBytesHeld } from './middleware/answer.ts';
@@ -34,7 +35,7 @@ const PDF = { content: { 'application/pdf': { schema: {} } } };
 
 /** A document with these paths alone. */
 function documentOf(paths: Record<string, PathItem>): OpenApiDocument {
-  return { ...loadOpenApiDocument(), paths };
+  return { ...openApiDocument(), paths };
 }
 
 function operation(operationId: string, more: object): NonNullable<PathItem['post']> {
@@ -135,6 +136,7 @@ const log = createLog('gateway', { level: 'silent' });
 const app = createKoaApp({
   document,
   operations: operationsOf(document),
+  validators: compileValidators(document, operationsOf(document)),
   handlers,
   callers: new Callers(access as never, { cacheMs: 0 }),
   access: new Access({ access, applications } as never, { cacheMs: 0 }),

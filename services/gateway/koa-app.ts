@@ -6,7 +6,7 @@ import type { Access } from './access/access.ts';
 import type { Callers } from './access/callers.ts';
 import type { OpenApiDocument } from './document/openapi-document.ts';
 import type { Operation } from './document/operation.ts';
-import { compileValidators, type Validator } from './document/validation.ts';
+import type { Validator } from './document/validation.ts';
 import type { RateLimiter } from './limits/rate-limiter.ts';
 import type { SharedLimit } from './limits/shared-limit.ts';
 import { holdAnswer } from './middleware/answer.ts';
@@ -32,7 +32,8 @@ import { routeOperations } from './routes.ts';
 export interface KoaAppDeps {
   document: OpenApiDocument;
   operations: readonly Operation[];
-  /** By operationId. */
+  /** By operationId, as the handlers. */
+  validators: ReadonlyMap<string, Validator>;
   handlers: Record<string, BoundHandler>;
   callers: Callers;
   access: Access;
@@ -50,8 +51,7 @@ export interface KoaAppDeps {
 
 /** Throws an Error when an operation of the document cannot be served as described. */
 export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
-  const { document, operations, log, metrics, refusals } = deps;
-  const validators = compileValidators(document, operations);
+  const { document, operations, validators, log, metrics, refusals } = deps;
   const handlers = bindHandlers(operations, deps.handlers);
 
   const app = new Koa<RequestState>();

@@ -1,6 +1,6 @@
 // Who may do what: every operation of the OpenAPI document, with every id that it takes, for every kind of caller.
 import { generateApiKey } from '@creditlane/crypto/api-key';
-import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
+import { openApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
 import { makeCallers } from './matrix/callers.ts';
@@ -9,7 +9,7 @@ import { describedOperations, matrixOperation } from './matrix/matrix-operation.
 import { MatrixRow } from './matrix/matrix-row.ts';
 import { Administration, PREPARATIONS, Records } from './matrix/records.ts';
 
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 // Whoever holds a signed link may open it: test/credit-files.test.ts shows who cannot.
 const described = describedOperations(document).filter(
   ({ path, method }) => document.paths[path]?.[method]?.['x-access'].caller !== 'link',

@@ -1,6 +1,6 @@
 // Two tenants on one platform. What each operation answers to whom is tested by access-matrix.test.ts.
 import { randomUUID } from 'node:crypto';
-import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
+import { openApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decisionPath } from '../platform/api-client.ts';
 import { eventually } from '../platform/eventually.ts';
@@ -10,7 +10,7 @@ import { describedOperations, matrixOperation } from './matrix/matrix-operation.
 import { Records } from './matrix/records.ts';
 import { makeRequest } from './matrix/request.ts';
 
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 
 describe('of two tenants', () => {
   let platform: TestPlatform;

@@ -1,7 +1,7 @@
 // Every operation, status, required field, value and event of the interface specification, on a whole platform.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
+import { openApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { recordDemoDecision } from '../platform/api-client.ts';
 import { hexSignature } from '../platform/hex-signature.ts';
@@ -13,7 +13,7 @@ import {
   type SpecifiedOperation,
 } from './specified-interface.ts';
 
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 let platform: TestPlatform;
 beforeAll(async () => {
   platform = await startTestPlatform();

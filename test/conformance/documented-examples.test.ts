@@ -2,7 +2,7 @@
 // requests that are generated from the descriptions are answered as described.
 import { randomUUID } from 'node:crypto';
 import { examplesOf } from '@creditlane/gateway/document/examples';
-import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
+import { openApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { type Operation, operationsOf } from '@creditlane/gateway/document/operation';
 import { RequestGenerator } from '@creditlane/gateway/document/test-requests';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
@@ -27,7 +27,7 @@ const LAST = [
   ...['removeBureauCredentials', 'eraseApplicant'],
 ];
 
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 const rank = ({ id }: Operation) => (FIRST.includes(id) ? -1 : LAST.indexOf(id) + 1);
 const operations = operationsOf(document).sort((one, other) => rank(one) - rank(other));
 const requests = operations.flatMap((operation) => {

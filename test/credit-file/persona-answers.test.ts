@@ -4,7 +4,7 @@ import { writeEquifaxError } from '@creditlane/bureau-simulator/equifax-answer';
 import { writeFiles } from '@creditlane/bureau-simulator/persona-answer';
 import { PERSONAS } from '@creditlane/bureau-simulator/personas';
 import { writeTransUnionError } from '@creditlane/bureau-simulator/transunion-answer';
-import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
+import { openApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { closedSchemas } from '@creditlane/gateway/document/test-closed-schemas';
 import { describe, expect, test } from 'vitest';
 import { readAnswer } from './bureau-formats.ts';
@@ -12,7 +12,7 @@ import { readAnswer } from './bureau-formats.ts';
 type Persona = (typeof PERSONAS)[number];
 type Source = Persona['sources'][number];
 
-const check = closedSchemas(loadOpenApiDocument());
+const check = closedSchemas(openApiDocument());
 const GOLDEN = join(import.meta.dirname, 'golden');
 
 const answered = PERSONAS.flatMap((persona) =>

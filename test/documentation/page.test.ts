@@ -4,8 +4,8 @@ import {
   type DescribedOperation,
   HTTP_METHODS,
   type JsonValue,
-  loadOpenApiDocument,
   type OpenApiDocument,
+  openApiDocument,
   resolveReference,
 } from '@creditlane/gateway/document/openapi-document';
 import { startTestGateway } from '@creditlane/gateway/test-gateway';
@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findChromium, launchChromium } from './chromium.ts';
 import { chooseLanguage, readAnswer, readFirstBlocks, showEverySection } from './in-page.mjs';
 
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 const operations = operationsIn('paths');
 const webhooks = operationsIn('webhooks');
 const executable = findChromium();

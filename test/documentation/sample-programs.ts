@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
+import { openApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { operationsOf } from '@creditlane/gateway/document/operation';
 import { codeSamplesOf } from '@creditlane/gateway/document/published/code-samples';
 
@@ -22,7 +22,7 @@ export interface Program {
   source: string;
 }
 
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 
 /** The code samples of all operations. */
 export function codeSamples(): Program[] {

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadOpenApiDocument } from '@creditlane/gateway/document/openapi-document';
+import { openApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { type Finding, ROOT, readText, runGit, runLinter } from './repository.ts';
 
 /** Generates the code into a temporary folder and reports every committed file that differs from it. */
@@ -54,7 +54,7 @@ export function findStaleOpenApiCode(): Finding[] {
 export function findOpenApiProblems(): Finding[] {
   return withTemporaryFolder((folder) => {
     const file = join(folder, 'openapi.json');
-    writeFileSync(file, JSON.stringify(loadOpenApiDocument(), null, 2));
+    writeFileSync(file, JSON.stringify(openApiDocument(), null, 2));
     const args = ['lint', '--extends=recommended-strict', '--format=stylish', file];
     // Redocly would report its use, and ask for its latest version.
     const offline = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };

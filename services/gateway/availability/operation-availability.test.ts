@@ -1,7 +1,7 @@
 import { Health } from '@creditlane/runtime/health';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { afterAll, describe, expect, test } from 'vitest';
-import { loadOpenApiDocument } from '../document/openapi-document.ts';
+import { openApiDocument } from '../document/openapi-document.ts';
 import { operationsOf } from '../document/operation.ts';
 import type { Peer } from '../peers.ts';
 import { startTestGateway } from '../test-gateway.ts';
@@ -10,7 +10,7 @@ import { OperationAvailability } from './operation-availability.ts';
 const gateway = await startTestGateway({}, { calls: 'grpc' });
 afterAll(gateway.close);
 
-const OPERATIONS = operationsOf(loadOpenApiDocument());
+const OPERATIONS = operationsOf(openApiDocument());
 const ALL = OPERATIONS.map(({ id }) => id);
 const PEERS = [...new Set(OPERATIONS.flatMap(({ needs }) => needs))];
 

@@ -1,7 +1,7 @@
 // The check that the tests' receivers make of every webhook, with webhooks that differ from the document.
 import { newId } from '@creditlane/runtime/ids';
 import { describe, expect, test } from 'vitest';
-import { loadOpenApiDocument } from './openapi-document.ts';
+import { openApiDocument } from './openapi-document.ts';
 import { requireDescribedWebhook } from './test-described-webhooks.ts';
 import { webhookExamples } from './webhook-examples.ts';
 
@@ -40,7 +40,7 @@ describe('a webhook that the document describes', () => {
     expect(() => check({ path: '/hooks/application-booked', headers })).not.toThrow();
   });
 
-  test.each([...webhookExamples(loadOpenApiDocument())])('%s is accepted', (name, body) => {
+  test.each([...webhookExamples(openApiDocument())])('%s is accepted', (name, body) => {
     const path = `/${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     const isEnabled = name === 'integrationEnabled';
     const headers = isEnabled ? { 'x-integration-signature': 'a'.repeat(64) } : SIGNATURE;

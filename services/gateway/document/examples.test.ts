@@ -5,7 +5,7 @@ import { examplesOf, type MediaType } from './examples.ts';
 import {
   HTTP_METHODS,
   type JsonObject,
-  loadOpenApiDocument,
+  openApiDocument,
   resolveReference,
 } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
@@ -18,7 +18,7 @@ const PROBLEM_TYPE = 'application/problem+json';
 /** Words in descriptions that look like the code of an error and are none. */
 const NOT_CODES = new Set(['destination_removed']);
 
-const loaded = loadOpenApiDocument();
+const loaded = openApiDocument();
 const operations = operationsOf(loaded);
 const document = publishedDocument(loaded, operations);
 const validators = compileValidators(document, operations);

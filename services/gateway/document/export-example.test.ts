@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type JsonObject, loadOpenApiDocument } from './openapi-document.ts';
+import { type JsonObject, openApiDocument } from './openapi-document.ts';
 
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 
 test('the example of an export has every property of its schema', () => {
   const { schema, example } = contentOf('applicationExported');

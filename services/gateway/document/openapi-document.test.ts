@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadOpenApiDocument } from './openapi-document.ts';
+import { openApiDocument } from './openapi-document.ts';
 
 /**
  * The paths of the members without a value, which a comma in unquoted YAML leaves behind. An example and a list
@@ -14,5 +14,5 @@ function findEmpty(value: unknown, path = ''): string[] {
 }
 
 test('no sentence of the document is cut off at a comma', () => {
-  expect(findEmpty(loadOpenApiDocument())).toEqual([]);
+  expect(findEmpty(openApiDocument())).toEqual([]);
 });

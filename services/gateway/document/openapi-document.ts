@@ -84,18 +84,26 @@ type SharedKey = 'x-every-operation' | 'x-every-post';
 const FOLDER = fileURLToPath(new URL('../openapi/', import.meta.url));
 const ROOT = 'openapi.yaml';
 
+let ownDocument: OpenApiDocument | undefined;
+
+/** The gateway's document. It is read once, which takes a quarter of a second, and shared: nobody changes it. */
+export function openApiDocument(): OpenApiDocument {
+  ownDocument ??= readOpenApiDocument();
+  return ownDocument;
+}
+
 /** Reads and merges the files. Throws an Error naming the path or component that two files declare. */
-export function loadOpenApiDocument(folder = FOLDER): OpenApiDocument {
-  const read = (file: string) => parse(readFileSync(`${folder}/${file}`, 'utf8'), { merge: true });
+function readOpenApiDocument(): OpenApiDocument {
+  const read = (file: string) => parse(readFileSync(`${FOLDER}/${file}`, 'utf8'), { merge: true });
   const {
     'x-every-operation': everyOperation,
     'x-every-post': everyPost,
     ...root
   } = read(ROOT) as RootFile;
-  const info = { ...root.info, description: `${root.info.description}\n${readGuides(folder)}` };
+  const info = { ...root.info, description: `${root.info.description}\n${readGuides()}` };
   const document: OpenApiDocument = { ...root, info, paths: {}, webhooks: {}, components: {} };
 
-  for (const file of readdirSync(folder).sort()) {
+  for (const file of readdirSync(FOLDER).sort()) {
     if (file === ROOT || !file.endsWith('.yaml')) continue;
     const part = read(file) as Partial<OpenApiDocument>;
     addEach(document.paths, part.paths ?? {}, file);
@@ -149,8 +157,8 @@ function operationsIn({ paths }: OpenApiDocument): DescribedOperation[] {
 }
 
 /** The Markdown of the guides, in the order of their numbers. */
-function readGuides(folder: string): string {
-  const guides = `${folder}/guides`;
+function readGuides(): string {
+  const guides = `${FOLDER}/guides`;
   const names = readdirSync(guides).filter((name) => name.endsWith('.md'));
   return names
     .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))

@@ -4,13 +4,13 @@ import { errorAnswer } from '../errors.ts';
 import { bindHandlers } from '../operations/handlers.ts';
 import {
   type JsonObject,
-  loadOpenApiDocument,
   type OpenApiDocument,
+  openApiDocument,
   resolveReference,
 } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
 
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 const operations = operationsOf(document);
 /** The operations of the specification. */
 const CONTRACT = [

@@ -1,5 +1,5 @@
 /** For tests: compares every answer of a running gateway with the OpenAPI document. */
-import { type JsonObject, loadOpenApiDocument } from './openapi-document.ts';
+import { type JsonObject, openApiDocument } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
 import { closedSchemas } from './test-closed-schemas.ts';
 
@@ -24,7 +24,7 @@ const GENERAL_HEADERS = new Set([
 const UNROUTED = new Set([400, 404, 405, 501]);
 const MAX_SHOWN = 2_000;
 
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 const checkBody = closedSchemas(document);
 const checkHeader = closedSchemas(document, { fromText: true });
 /** Paths without placeholders first: they go before others that match. */

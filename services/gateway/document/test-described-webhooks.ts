@@ -1,9 +1,5 @@
 /** For tests: compares every webhook that a receiver of the tests gets with the OpenAPI document. */
-import {
-  type DescribedParameter,
-  loadOpenApiDocument,
-  resolveReference,
-} from './openapi-document.ts';
+import { type DescribedParameter, openApiDocument, resolveReference } from './openapi-document.ts';
 import { closedSchemas } from './test-closed-schemas.ts';
 
 /** A webhook as a receiver got it; header names in lower case. */
@@ -16,7 +12,7 @@ interface ReceivedWebhook {
 /** Headers that the document must describe where a webhook has them. */
 const OWN_HEADERS = /^(x-|webhook-)/;
 
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 const checkBody = closedSchemas(document);
 const checkHeader = closedSchemas(document, { fromText: true });
 /** By the address that is appended to the destination's URL: that of applicationBooked is "/application-booked". */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type JsonValue, loadOpenApiDocument } from './openapi-document.ts';
+import { type JsonValue, openApiDocument } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
 import { PATTERNS, refusedFields } from './validation-messages.ts';
 
@@ -30,7 +30,7 @@ test('a parameter is named with its place, and the whole body by words', () => {
 });
 
 test('every pattern that a request must match has words of its own', () => {
-  const document = loadOpenApiDocument();
+  const document = openApiDocument();
   const parameters = operationsOf(document).flatMap((operation) => operation.parameters);
   const bodies = Object.values(document.paths);
   const patterns = patternsIn([parameters, bodies, document.components.schemas] as JsonValue);

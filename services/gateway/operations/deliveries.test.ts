@@ -3,7 +3,7 @@ import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { conflict, invalid, unavailable } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { loadOpenApiDocument } from '../document/openapi-document.ts';
+import { openApiDocument } from '../document/openapi-document.ts';
 import { webhookExamples } from '../document/webhook-examples.ts';
 import { startTestGateway } from '../test-gateway.ts';
 
@@ -205,7 +205,7 @@ describe('POST /webhook-replays', () => {
 });
 
 describe('POST /webhook-test-events', () => {
-  const document = loadOpenApiDocument();
+  const document = openApiDocument();
   const examples = webhookExamples(document);
 
   test.each([...examples])('sends the example of %s in the document', async (event, payload) => {

@@ -7,7 +7,7 @@ import type {
 import { isUuid } from '@creditlane/runtime/ids';
 import { createSchemaCompiler } from './body-schema.ts';
 import type { GrantQuery } from './decision-events.ts';
-import schema from './schemas/application-exported.json' with { type: 'json' };
+import payloadSchema from './schemas/application-exported.json' with { type: 'json' };
 import {
   type RecipientLookup,
   UnreadableEventError,
@@ -22,6 +22,8 @@ import {
  */
 export type FindExport = (exportId: string, traceparent: string | undefined) => Promise<object>;
 
+const schema = createSchemaCompiler()(payloadSchema);
+
 /** Webhooks of exports: in order per application and numbered per submission, together with its decisions. */
 export function exportSource(
   granted: RecipientLookup<GrantQuery>,
@@ -31,7 +33,7 @@ export function exportSource(
     name: 'applicationExported',
     path: '/application-exported',
     signatureHeader: 'X-SERVICE-SIGNATURE',
-    schema: createSchemaCompiler()(schema),
+    schema,
     orderedBy: 'application',
     orderingKey: ({ applicationId }) => applicationId,
     numberingKey: ({ creditorId }) => creditorId,

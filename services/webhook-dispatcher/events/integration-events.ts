@@ -3,7 +3,7 @@ import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { IntegrationEnabled } from '@creditlane/proto/integrations/v1/integrations_events';
 import { isUuid } from '@creditlane/runtime/ids';
 import { createSchemaCompiler } from './body-schema.ts';
-import schema from './schemas/integration-enabled.json' with { type: 'json' };
+import payloadSchema from './schemas/integration-enabled.json' with { type: 'json' };
 import {
   type RecipientLookup,
   UnreadableEventError,
@@ -25,6 +25,8 @@ export type FindRetailerEnablement = (
   traceparent: string | undefined,
 ) => Promise<RetailerEnablement>;
 
+const schema = createSchemaCompiler()(payloadSchema);
+
 /** Webhooks of enablings: in order per retailer, numbered per retailer and integration. */
 export function integrationSource(
   ofIntegration: RecipientLookup<string>,
@@ -34,7 +36,7 @@ export function integrationSource(
     name: 'integrationEnabled',
     path: '/integration-enabled',
     signatureHeader: 'X-INTEGRATION-SIGNATURE',
-    schema: createSchemaCompiler()(schema),
+    schema,
     orderedBy: 'retailer',
     orderingKey: ({ retailerId }) => retailerId,
     numberingKey: ({ integrationId }) => integrationId,

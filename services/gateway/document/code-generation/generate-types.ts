@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
-import { loadOpenApiDocument, type OpenApiDocument } from '../openapi-document.ts';
+import { type OpenApiDocument, openApiDocument } from '../openapi-document.ts';
 import { type Operation, operationsOf } from '../operation.ts';
 import { clientTables } from './client-tables.ts';
 
@@ -16,7 +16,7 @@ const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));
 const [, , folder = REPOSITORY] = process.argv;
 const HEADER = '// Generated from services/gateway/openapi by npm run generate. Do not edit.\n\n';
 
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 write('services/gateway/gen/query-defaults.ts', queryDefaults(operationsOf(document)));
 write('libs/client/gen/openapi.ts', await typesOf(document));
 write('libs/client/gen/tables.ts', clientTables(document));

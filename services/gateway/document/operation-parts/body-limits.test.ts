@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { loadOpenApiDocument } from '../openapi-document.ts';
+import { openApiDocument } from '../openapi-document.ts';
 import { operationsOf } from '../operation.ts';
 import { publishedDocument } from '../published/published-document.ts';
 import { bodyLimits } from './body-limits.ts';
 
 const KIB = 1024;
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 
 test('an operation takes what the longest values of its properties need, and 64 KiB more', () => {
   const limits = operationsOf(document).map(({ id, bodyLimits: { maxBytes } }) => [

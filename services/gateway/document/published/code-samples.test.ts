@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { loadOpenApiDocument, type OpenApiDocument } from '../openapi-document.ts';
+import { type OpenApiDocument, openApiDocument } from '../openapi-document.ts';
 import { operationsOf } from '../operation.ts';
 import { codeSamplesOf } from './code-samples.ts';
 import { literal, PYTHON, TYPE_SCRIPT } from './literals.ts';
 
-const document = loadOpenApiDocument();
+const document = openApiDocument();
 
 /** The code samples of an operation by their labels. */
 function samplesOf(operationId: string, described: OpenApiDocument = document) {
