@@ -19,14 +19,15 @@ const ENDS_WITHOUT_MEMORY = '-XX:+ExitOnOutOfMemoryError';
 const LOG_OPTIONS = [
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
   '-Dorg.slf4j.simpleLogger.showDateTime=true',
+  '-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info',
 ];
-const READY_LOG = 'kafka.server.KafkaRaftServer';
+/** Logged by KafkaRaftServer. */
 const READY_LINE = 'Kafka Server started';
 /** Five seconds as a rule, but more than a minute beside programs that keep all processors busy. */
 const READY_WITHIN_MS = 180_000;
 const RESTART = { baseMs: 250, capMs: 10_000 };
 /** A broker that lost the other brokers cannot shut down in order; a kill loses nothing. */
-const STOP_SIGNALS = [{ signal: 'SIGTERM', waitMs: 3_000 }] as const;
+const STOP_WITHIN_MS = 3_000;
 
 /** In the broker's folder. */
 const PID_FILE = 'broker.pid';
@@ -39,6 +40,8 @@ export class KafkaBrokerError extends Error {
 export interface BrokerOptions {
   folder: string;
   classpath: string;
+  /** The option for java that maps an archive of classes, or makes one when the broker ends. */
+  classArchive: string;
   clusterId: string;
   properties: Record<string, string | number>;
   /**
@@ -48,6 +51,8 @@ export interface BrokerOptions {
   scramUsers?: readonly string[];
   /** Whether the broker gets the memory and the compilers of a server; else it starts soon. */
   isLarge?: boolean;
+  /** How long the broker may take to end in order before it is killed. */
+  stopWithinMs?: number;
   log?: Log | undefined;
 }
 
@@ -66,7 +71,8 @@ export function killLeftoverBroker(folder: string): Promise<void> {
  * itself is started again on its folder. Throws `KafkaBrokerError` when the first start fails.
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
-  const { folder, log } = options;
+  const { folder, stopWithinMs = STOP_WITHIN_MS, log } = options;
+  const stopSignals = [{ signal: 'SIGTERM', waitMs: stopWithinMs }] as const;
   await mkdir(folder, { recursive: true });
   await killLeftoverBroker(folder);
   const settings = await prepareFolder(options);
@@ -87,7 +93,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
       return new KafkaBrokerError(`A Kafka broker could not start: ${lastErrorLine(output)}`);
     },
     restart: RESTART,
-    stopSignals: STOP_SIGNALS,
+    stopSignals,
     exitSignal: 'SIGKILL',
     pidFile: join(folder, PID_FILE),
     log,
@@ -98,12 +104,12 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     await broker.stop([]);
     throw error;
   }
-  return { stop: (signal) => broker.stop(signal === 'SIGKILL' ? [] : STOP_SIGNALS) };
+  return { stop: (signal) => broker.stop(signal === 'SIGKILL' ? [] : stopSignals) };
 }
 
 /** Writes the broker's settings, formats its data folder if it is new, and returns the settings' path. */
 async function prepareFolder(options: BrokerOptions): Promise<string> {
-  const { folder, classpath, clusterId, properties, scramUsers = [] } = options;
+  const { folder, clusterId, properties, scramUsers = [] } = options;
   const settings = join(folder, 'server.properties');
   const data = join(folder, 'data');
   const lines = Object.entries({ ...properties, 'log.dirs': data });
@@ -115,24 +121,22 @@ async function prepareFolder(options: BrokerOptions): Promise<string> {
     const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', settings];
     const users = scramUsers.flatMap((user) => ['--add-scram', user]);
     const program = [...format, ...users, '--ignore-formatted'];
-    await run('java', ['-cp', classpath, ...SMALL, ...LOG_OPTIONS, ...program]);
+    await run('java', [...javaOptions(options), ...SMALL, ...program]);
   }
   return settings;
 }
 
 async function spawnBroker(
-  { classpath, isLarge = false }: BrokerOptions,
+  options: BrokerOptions,
   settings: string,
   logFile: string,
 ): Promise<ChildProcess> {
   // The previous log explains a crash.
   await rename(logFile, `${logFile}.1`).catch(ignoreMissing);
   const log = await open(logFile, 'w', 0o600);
-  const logReadiness = `-Dorg.slf4j.simpleLogger.log.${READY_LOG}=info`;
-  const machine = [...(isLarge ? LARGE : SMALL), ENDS_WITHOUT_MEMORY];
-  const java = ['-cp', classpath, ...machine, ...LOG_OPTIONS, logReadiness];
+  const machine = [...(options.isLarge ? LARGE : SMALL), ENDS_WITHOUT_MEMORY];
   try {
-    return spawn('java', [...java, 'kafka.Kafka', settings], {
+    return spawn('java', [...javaOptions(options), ...machine, 'kafka.Kafka', settings], {
       // A group of its own: Ctrl-C is for this process, which stops the broker after its clients.
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
@@ -140,6 +144,10 @@ async function spawnBroker(
   } finally {
     await log.close();
   }
+}
+
+function javaOptions({ classpath, classArchive }: BrokerOptions): string[] {
+  return ['-cp', classpath, classArchive, ...LOG_OPTIONS];
 }
 
 function lastErrorLine(log: string): string {

@@ -5,12 +5,9 @@ import { join, resolve } from 'node:path';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
 import { type Broker, KafkaBrokerError, killLeftoverBroker, startBroker } from './broker.ts';
-import {
-  accessSettings,
-  CLIENT_LISTENER,
-  CONTROLLER_LISTENER,
-  type KafkaPasswords,
-} from './broker-access.ts';
+import type { KafkaPasswords } from './broker-access.ts';
+import { listenersOf, settingsOf } from './broker-settings.ts';
+import { classArchiveOption } from './class-archive.ts';
 import { kafkaClasspath } from './jars.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -65,6 +62,7 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
   } = options;
   const dataDir = resolve(options.dataDir);
   const classpath = await kafkaClasspath();
+  const classArchive = await classArchiveOption(classpath);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // Earlier versions made the directory with mode 0755.
   await chmod(dataDir, 0o700);
@@ -81,7 +79,7 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
       ...properties,
     };
     const folder = join(dataDir, FOLDER + index);
-    const machine = { classpath, clusterId, scramUsers, isLarge, log };
+    const machine = { classpath, classArchive, clusterId, scramUsers, isLarge, log };
     running.set(index, await startBroker({ folder, properties: settings, ...machine }));
   };
   const stop = async (index: number, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
@@ -131,44 +129,6 @@ async function brokerFolders(dataDir: string): Promise<string[]> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
-}
-
-function settingsOf(index: number, host: string, ports: number[]) {
-  const count = ports.length / 2;
-  const controllers = ports.slice(count).map((port, at) => `${at}@${host}:${port}`);
-  return {
-    'process.roles': 'broker,controller',
-    'node.id': index,
-    'controller.quorum.voters': controllers.join(','),
-    'controller.listener.names': CONTROLLER_LISTENER,
-    'auto.create.topics.enable': 'false',
-    'offsets.topic.num.partitions': 3,
-    'offsets.topic.replication.factor': count,
-    'transaction.state.log.num.partitions': 1,
-    'transaction.state.log.replication.factor': count,
-    'transaction.state.log.min.isr': 1,
-    // The first member of a group does not wait for others: groups here have few members.
-    'group.initial.rebalance.delay.ms': 0,
-    // The default is a third of the heap, for compaction that hardly ever happens here.
-    'log.cleaner.dedupe.buffer.size': 4_194_304,
-    // Shorter than the defaults (9 s and 2 s): the cluster notices a dead broker sooner.
-    'broker.session.timeout.ms': 3_000,
-    'broker.heartbeat.interval.ms': 500,
-  };
-}
-
-/** The addresses of a broker and of its controller, and what each requires of clients. */
-function listenersOf(
-  access: EmbeddedKafkaOptions['access'],
-  host: string,
-  port: number | undefined,
-  controllerPort: number | undefined,
-): Record<string, string> {
-  const listener = access === 'anyone' ? 'PLAINTEXT' : CLIENT_LISTENER;
-  return {
-    listeners: `${listener}://${host}:${port},${CONTROLLER_LISTENER}://${host}:${controllerPort}`,
-    ...(access !== 'anyone' && accessSettings(access)),
-  };
 }
 
 async function readClusterId(file: string): Promise<string> {
