@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -173,7 +173,7 @@ describe('npm start', { timeout: 240_000 }, () => {
   });
 });
 
-describe('npm start is refused', { timeout: 120_000 }, () => {
+describe('npm start ends', { timeout: 120_000 }, () => {
   let dataDir: string;
   let platform: LaunchedPlatform | undefined;
   beforeEach(async () => {
@@ -216,6 +216,21 @@ describe('npm start is refused', { timeout: 120_000 }, () => {
     platform = launch(dataDir);
     expect(await platform.ended()).toBe(1);
     expect(platform.output.trim().split('\n')).toEqual([expect.stringMatching(message)]);
+  });
+
+  test('by Ctrl-C while it starts, without an error and without a process left', async () => {
+    platform = launch(dataDir);
+    // PostgreSQL runs, and the services open their databases.
+    const postgresLog = join(dataDir, 'postgres/server.log');
+    const isServing = async () =>
+      /ready to accept/.test(await readFile(postgresLog, 'utf8').catch(() => ''));
+    await expect.poll(isServing, { timeout: 60_000 }).toBe(true);
+    expect(await platform.stop('SIGINT')).toBe(0);
+    const said = platform.output.replaceAll(/^Starting .*\n/gm, '');
+    expect(said).toBe(
+      'Stopping; a second Ctrl-C ends everything at once …\nCreditlane has stopped.\n',
+    );
+    expect(await listProcessesUsing(dataDir)).toEqual([]);
   });
 
   test.each([

@@ -47,9 +47,10 @@ export async function runInstallation(
   process: Process,
   startPlatform: (installation: Installation) => Promise<Platform>,
 ): Promise<void> {
-  let hasBegunToStop = false;
+  process.health.onDrain(() => print('Stopping; a second Ctrl-C ends everything at once …'));
+  // Closers run in the reverse order, so this one is the last.
   process.closers.add('farewell', async () => {
-    if (hasBegunToStop) print('Creditlane has stopped.');
+    if (process.health.isDraining) print('Creditlane has stopped.');
   });
   try {
     const installation = await openInstallation(options, morePorts, process);
@@ -67,11 +68,6 @@ export async function runInstallation(
       });
     });
     print(announce(demo, platform.services?.()));
-    // Closers run in the reverse order, so this one is the first and that of the installation the last.
-    process.closers.add('announcement', async () => {
-      print('Stopping; a second Ctrl-C ends everything at once …');
-      hasBegunToStop = true;
-    });
   } catch (error) {
     throw explain(error);
   }

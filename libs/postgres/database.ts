@@ -33,6 +33,8 @@ export interface DatabaseOptions {
   lockTimeoutMs?: number;
   /** How long to wait for an unavailable PostgreSQL; without limit when left out. */
   waitMs?: number;
+  /** True when the process shuts down, and waits for PostgreSQL no longer. */
+  isStopping?: () => boolean;
 }
 
 export interface Database {
@@ -179,9 +181,9 @@ function connectionOptions(
   };
 }
 
-/** Runs `work` again while PostgreSQL is unavailable, for at most `waitMs`. */
+/** Runs `work` again while PostgreSQL is unavailable, for at most `waitMs` and until `isStopping`. */
 async function retryWhileUnavailable<T>(
-  { log, waitMs = Number.POSITIVE_INFINITY }: DatabaseOptions,
+  { log, waitMs = Number.POSITIVE_INFINITY, isStopping = () => false }: DatabaseOptions,
   work: () => Promise<T>,
 ): Promise<T> {
   const deadlineMs = performance.now() + waitMs;
@@ -190,7 +192,7 @@ async function retryWhileUnavailable<T>(
       return await work();
     } catch (err) {
       const mayPass = isDatabaseUnavailable(err) && !isPasswordRefused(err);
-      if (!mayPass || performance.now() >= deadlineMs) throw err;
+      if (!mayPass || isStopping() || performance.now() >= deadlineMs) throw err;
       if (attempts % ATTEMPTS_PER_LOG_ENTRY === 0) log.warn({ err }, 'waiting for PostgreSQL');
       await delay(RETRY_MS);
     }

@@ -32,7 +32,7 @@ export class Health implements HealthCheckRegistry {
   readonly optional: HealthCheckRegistry = {
     add: (name, check) => void this.#checks.push({ name, check, needed: false }),
   };
-  #draining = false;
+  readonly #draining = new AbortController();
   #unavailableOperations: (() => readonly string[]) | undefined;
 
   /** Adds a check that runs on each readiness request. Of checks with one name, the first failure counts. */
@@ -56,12 +56,17 @@ export class Health implements HealthCheckRegistry {
 
   /** Makes the process unready for good, so that it gets no further requests while it shuts down. */
   drain(): void {
-    this.#draining = true;
+    this.#draining.abort();
   }
 
   /** Whether `drain` was called. */
   get isDraining(): boolean {
-    return this.#draining;
+    return this.#draining.signal.aborted;
+  }
+
+  /** Calls `listener` when the process begins to shut down. */
+  onDrain(listener: () => void): void {
+    this.#draining.signal.addEventListener('abort', listener);
   }
 
   /**
@@ -74,7 +79,7 @@ export class Health implements HealthCheckRegistry {
 
   ready(): Readiness {
     const checks: Record<string, string> = {};
-    let [ready, degraded] = [!this.#draining, false];
+    let [ready, degraded] = [!this.isDraining, false];
     for (const { name, check, needed } of this.#checks) {
       const answer = answerOf(check);
       if (answer !== OK && needed) ready = false;
@@ -82,7 +87,7 @@ export class Health implements HealthCheckRegistry {
       const before = checks[name] ?? OK;
       checks[name] = before === OK ? answer : before;
     }
-    if (this.#draining) checks.process = 'draining';
+    if (this.isDraining) checks.process = 'draining';
     const unavailableOperations = this.#unavailableOperations?.();
     return { ready, degraded, checks, ...(unavailableOperations && { unavailableOperations }) };
   }

@@ -70,6 +70,7 @@ export async function openServiceDatabase(
     ...(declared?.sequentialScans !== undefined && { sequentialScans: declared.sequentialScans }),
     entities: [...entities],
     migrations: [...migrations],
+    isStopping: () => health.isDraining,
   });
   closers.add(`${name} database`, () => database.close());
   health.add(`${name} database`, () => database.ready());
