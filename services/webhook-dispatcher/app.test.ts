@@ -106,6 +106,8 @@ describe('the webhook of a decision', () => {
       );
       await bus.publish(events);
       await until(() => expect(answered - Math.floor(answered / 3)).toBe(2 * round));
+      // By the statistics of small partitions, a join that reads all of them seems as good as a lookup.
+      await fixture.sql.query('ANALYZE messages');
     }
     await settled();
     await close();

@@ -111,7 +111,7 @@ export function requestProbesQuery(revisions: ReadonlyMap<string, number>): Quer
 
 // A destination without a due delivery is left out: nothing could be sent to it. The subqueries are scalar: for a join, the
 // planner may choose to read all due deliveries of the queue. SKIP LOCKED and the new probe_at
-// give each probe to one replica.
+// give each probe to one replica. OFFSET 0: see `claimDue`.
 const claimProbes = defineStatement<LeasedDelivery>(
   'breakers_claim_probes',
   `WITH breaker AS MATERIALIZED (
@@ -124,9 +124,9 @@ const claimProbes = defineStatement<LeasedDelivery>(
          WHERE s.destination_id = b.destination_id) IS NULL
      ORDER BY b.probe_at LIMIT $1 FOR UPDATE OF b SKIP LOCKED
    ), picked AS MATERIALIZED (
-     SELECT breaker.destination_id, due.id
+     SELECT breaker.destination_id, due.id, due.event_id
      FROM breaker CROSS JOIN LATERAL (
-       SELECT d.id FROM deliveries AS d
+       SELECT d.id, d.event_id FROM deliveries AS d
        WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased
          AND d.destination_id = breaker.destination_id
          AND d.next_attempt_at <= now()
@@ -138,8 +138,11 @@ const claimProbes = defineStatement<LeasedDelivery>(
    )
    UPDATE deliveries AS d
    SET leased = true, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms'
-   FROM picked, messages AS m
-   WHERE d.storage <> 'ended' AND d.id = picked.id AND m.event_id = d.event_id
+   FROM picked CROSS JOIN LATERAL (
+     SELECT event, body, reference, recorded_at, traceparent FROM messages
+     WHERE event_id = picked.event_id OFFSET 0
+   ) AS m
+   WHERE d.storage <> 'ended' AND d.id = picked.id
    RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
