@@ -137,7 +137,7 @@ const pending = defineStatement<{ due: number; waiting: number }>(
      ) AS due) + (SELECT count(*) FROM (
        SELECT FROM deliveries
        WHERE storage <> 'ended' AND state = 'due' AND leased AND destination_id = $1
-         AND next_attempt_at BETWEEN now() - $4 * interval '1 ms' AND now() + $4 * interval '1 ms'
+         AND next_attempt_at BETWEEN now() - $4 * interval '1 ms' AND now() + 2 * $4 * interval '1 ms'
        LIMIT $2
      ) AS leased) AS due,
      (SELECT count(*) FROM (
@@ -148,7 +148,8 @@ const pending = defineStatement<{ due: number; waiting: number }>(
 
 /**
  * How many deliveries to a destination are to be sent now, and how many wait for these: at most `maxDue` that are leased
- * and as many that are not, and at most `maxWaiting`. A lease lasts `leaseMs` at most.
+ * and as many that are not, and at most `maxWaiting`. A lease lasts `leaseMs` at most, and may have begun after this
+ * transaction, whose time is `now()`.
  */
 export async function countPending(
   tx: Queryable,
