@@ -15,17 +15,20 @@ function report(model: string, { name, bug, foundCounterexample, seconds }: Chec
 }
 
 /**
- * Checks all models, each check in its larger scope if `large`, and prints a line for each; resolves to how many passed and
- * failed. Throws `JarsUnavailableError`.
+ * Checks all models at once, because a model uses one processor, each check in its larger scope if `large`. Prints a line for
+ * each; resolves to how many passed and failed. Throws `JarsUnavailableError`.
  */
 export async function checkModels(large = false): Promise<{ passed: number; failed: number }> {
   const classpath = await alloyClasspath();
   const tally = { passed: 0, failed: 0 };
   const files = (await readdir(import.meta.dirname)).filter((file) => file.endsWith('.als'));
-  for (const file of files.sort()) {
-    await runModel(classpath, join(import.meta.dirname, file), { large }, (result) => {
+  const runs = files.map((file) =>
+    runModel(classpath, join(import.meta.dirname, file), { large }, (result) => {
       tally[report(basename(file, '.als'), result) ? 'passed' : 'failed'] += 1;
-    });
-  }
+    }),
+  );
+  // Each ends before an error is thrown, so that no model runs on beside what follows.
+  const failed = (await Promise.allSettled(runs)).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
   return tally;
 }
