@@ -1,6 +1,6 @@
 // `npm test`: the static checks and all tests; with arguments, the selected tests only. The last line is
 // always `N passed, N failed`. With CREDITLANE_CHECK_MODELS, as in CI, all tests include the models of test/protocol,
-// which take two minutes and need Java and Maven.
+// which take a minute and a half and need Java and Maven.
 import type { TestModule, Vitest } from 'vitest/node';
 import { parseCLI, startVitest } from 'vitest/node';
 import { checkModels } from '../test/protocol/check-models.ts';

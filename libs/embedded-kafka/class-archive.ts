@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -50,6 +50,8 @@ async function makeArchive(classpath: string, archive: string): Promise<void> {
       stopWithinMs: WRITTEN_WITHIN_MS,
     });
     await broker.stop('SIGTERM');
+    // A Java that makes no archives starts without one, as with this empty file, and is not asked for one again.
+    if (!existsSync(temporary)) await writeFile(temporary, '');
     await rename(temporary, archive);
   } finally {
     await rm(temporary, { force: true });

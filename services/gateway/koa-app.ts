@@ -32,7 +32,7 @@ import { routeOperations } from './routes.ts';
 export interface KoaAppDeps {
   document: OpenApiDocument;
   operations: readonly Operation[];
-  /** By operationId, as the handlers. */
+  /** By operation id, like the handlers. */
   validators: ReadonlyMap<string, Validator>;
   handlers: Record<string, BoundHandler>;
   callers: Callers;

@@ -15,8 +15,8 @@ function report(model: string, { name, bug, foundCounterexample, seconds }: Chec
 }
 
 /**
- * Checks all models at once, because a model uses one processor, each check in its larger scope if `large`. Prints a line for
- * each; resolves to how many passed and failed. Throws `JarsUnavailableError`.
+ * Checks all models, at once because each uses one processor. `large` takes each check in its larger scope. Prints a line for
+ * each check; resolves to how many passed and failed. Throws `JarsUnavailableError`.
  */
 export async function checkModels(large = false): Promise<{ passed: number; failed: number }> {
   const classpath = await alloyClasspath();
@@ -27,8 +27,8 @@ export async function checkModels(large = false): Promise<{ passed: number; fail
       tally[report(basename(file, '.als'), result) ? 'passed' : 'failed'] += 1;
     }),
   );
-  // Each ends before an error is thrown, so that no model runs on beside what follows.
-  const failed = (await Promise.allSettled(runs)).find(({ status }) => status === 'rejected');
-  if (failed?.status === 'rejected') throw failed.reason;
+  // All have ended before an error is thrown, so that none runs on beside the tests.
+  const stopped = (await Promise.allSettled(runs)).find(({ status }) => status === 'rejected');
+  if (stopped?.status === 'rejected') throw stopped.reason;
   return tally;
 }

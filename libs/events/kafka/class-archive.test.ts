@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startBroker } from '@creditlane/embedded-kafka/broker';
@@ -42,8 +42,10 @@ describeWithKafka(await findKafka(), 'a broker', () => {
   test('maps the archive of its classes, which is made once and used again', async () => {
     const classpath = await kafkaClasspath();
     const option = await classArchiveOption(classpath);
+    const [, archive = ''] = option.split('=');
+    const made = await stat(archive);
     expect(await classArchiveOption(classpath)).toBe(option);
-    const [, archive] = option.split('=');
+    expect(await stat(archive)).toMatchObject({ ino: made.ino, mtimeMs: made.mtimeMs });
     expect(await mappedFiles(classpath, option)).toContain(archive);
   });
 

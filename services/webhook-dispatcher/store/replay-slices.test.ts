@@ -8,7 +8,8 @@ const shared = shareTestFixture();
 
 test('a delivery that is leased after a slice has begun counts as pending', async () => {
   const { fixture } = shared;
-  await shared.start({});
+  // Makes the tables. A running dispatcher would end the lease when it has expired.
+  await (await shared.start({})).close();
   const receiver = await fixture.addReceiver();
   await addEndedDeliveries(fixture, { ...receiver, count: 1 });
   const slice = await fixture.sql.connect();
