@@ -1,15 +1,9 @@
-// How the tests run: unit tests beside the source first, then the promises in test/ and, at the same time, some of
-// these promises again with each service as a process of its own.
+// How the tests run: unit tests beside the source and the promises in test/, and some of these promises again with each
+// service as a process of its own.
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const UNIT = [
-  'libs/**/*.test.ts',
-  'services/**/*.test.ts',
-  'deploy/**/*.test.ts',
-  'bench/**/*.test.ts',
-];
-const PROMISES = ['test/**/*.test.ts'];
+const TESTS = ['libs', 'services', 'deploy', 'bench', 'test'].map((it) => `${it}/**/*.test.ts`);
 /**
  * These promises are also tested with each service as a process of its own, and real Kafka. Each run mode has the
  * same code above the transports, so these cover every way by which services meet: calls, events in order,
@@ -23,35 +17,42 @@ const TESTED_IN_PROCESSES = [
   'test/metrics.test.ts',
 ];
 
-/** The files that take half a minute and more, the longest first. */
-const LONGEST = [
+/**
+ * The files that start first: those that take half a minute and more, the longest first, so that none of them runs alone
+ * at the end. The last of these compares latencies, and so begins when no platform starts beside it.
+ */
+const FIRST = [
   'test/faults/processes',
   'test/npm-up',
-  'test/npm-start',
   'test/faults/one-process',
-  'test/shared-processes',
-  'test/documentation/page',
+  'test/npm-start',
   'libs/events/kafka/outage',
-  'services/webhook-dispatcher/hostile-receivers/hostile-receivers',
-  'libs/embedded-postgres/embedded-postgres',
+  'test/compose',
   'libs/events/kafka/credentials',
+  'test/startup-order',
+  'test/earlier-installation',
+  'test/monitoring/monitoring',
+  'test/access/access-matrix',
+  'test/tidy',
+  'test/conformance/documented-examples',
+  'libs/embedded-postgres/embedded-postgres',
+  'services/webhook-dispatcher/hostile-receivers/hostile-receivers',
 ];
 
-/** Starts the longest files of each project first, so that none of them runs alone at its end. */
+/** The project `processes` comes before all: a worker that turns to another project loads all modules anew. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => groupOf(a) - groupOf(b) || rankOf(a) - rankOf(b));
+    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
   }
 }
 
-const groupOf = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
-
-function rankOf({ moduleId }: TestSpecification): number {
-  const rank = LONGEST.findIndex((path) =>
+function rankOf({ moduleId, project }: TestSpecification): number {
+  if (project.name === 'processes') return -1;
+  const rank = FIRST.findIndex((path) =>
     moduleId.replace(/(\.test)?\.ts$/, '').endsWith(`/${path}`),
   );
-  return rank === -1 ? LONGEST.length : rank;
+  return rank === -1 ? FIRST.length : rank;
 }
 
 export default defineConfig({
@@ -84,8 +85,7 @@ export default defineConfig({
     restoreMocks: true,
     unstubEnvs: true,
     projects: [
-      { extends: true, test: { name: 'unit', include: UNIT, sequence: { groupOrder: 1 } } },
-      { extends: true, test: { name: 'promises', include: PROMISES, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'tests', include: TESTS } },
       {
         extends: true,
         test: {
@@ -94,7 +94,6 @@ export default defineConfig({
           env: { CREDITLANE_TEST_RUN_MODE: 'processes' },
           globalSetup: 'test/setup/processes.setup.ts',
           setupFiles: 'test/setup/processes.skip.ts',
-          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -1,11 +1,13 @@
 // `npm test`: the static checks and all tests; with arguments, the selected tests only. The last line is
-// always `N passed, N failed`. With CREDITLANE_CHECK_MODELS, as in CI, all tests include the models of test/protocol,
-// which take a minute and a half and need Java and Maven.
+// always `N passed, N failed`. Without arguments, what takes minutes is left out, unless CREDITLANE_TEST_ALL is set, as in CI:
+// the fault injection of test/faults, and the models of test/protocol, which need Java and Maven.
 import type { TestModule, Vitest } from 'vitest/node';
 import { parseCLI, startVitest } from 'vitest/node';
 import { checkModels } from '../test/protocol/check-models.ts';
 import { runChecks, type Tally } from './checks.ts';
 import { keepTemporaryFilesInMemory } from './temporary-files.ts';
+
+const FAULT_INJECTION = ['test/faults/one-process.test.ts', 'test/faults/processes.test.ts'];
 
 /** Counts the tests. Errors that kept tests from running count as failed tests. */
 function tallyOf(vitest: Vitest): Tally & { skipped: string[] } {
@@ -38,14 +40,16 @@ function reportModels(error: unknown): Tally {
 // ignore the arguments after `--` and run every test.
 const args = process.argv.slice(2).filter((arg) => arg !== '--');
 const none: Tally = { passed: 0, failed: 0 };
-const checks = args.length === 0 ? await runChecks() : none;
-const checksModels = args.length === 0 && process.env.CREDITLANE_CHECK_MODELS !== undefined;
-const models = checksModels ? await checkModels().catch(reportModels) : none;
+const isSelection = args.length > 0;
+const isAll = !isSelection && process.env.CREDITLANE_TEST_ALL !== undefined;
+const checks = isSelection ? none : await runChecks();
+const models = isAll ? await checkModels().catch(reportModels) : none;
 
 // What other tasks run through this one writes for a long time, such as the long fault runs: that is for a disk.
 if (import.meta.main) keepTemporaryFilesInMemory();
+const leftOut = isSelection || isAll ? {} : { cliExclude: FAULT_INJECTION };
 const { filter, options } = parseCLI(['vitest', 'run', ...args]);
-const vitest = await startVitest(filter, { ...options, run: true, watch: false });
+const vitest = await startVitest(filter, { ...leftOut, ...options, run: true, watch: false });
 await vitest.close();
 
 const tests = tallyOf(vitest);
