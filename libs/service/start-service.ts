@@ -1,6 +1,6 @@
 /** Starts a service from its manifest, in a process of its own or beside others. */
 import type { EventBus } from '@creditlane/events/bus';
-import { type Database, openDatabase } from '@creditlane/postgres/database';
+import type { Database } from '@creditlane/postgres/database';
 import type { Endpoint } from '@creditlane/rpc/endpoint';
 import type { TokenSigner } from '@creditlane/rpc/identity';
 import type { Process } from '@creditlane/runtime/run';
@@ -62,6 +62,8 @@ export async function openServiceDatabase(
   { log, metrics, closers, health }: Process,
 ): Promise<Database> {
   const { entities = [], migrations = [] } = declared ?? {};
+  // Loaded here, so that a service without a database does not load TypeORM.
+  const { openDatabase } = await import('@creditlane/postgres/database');
   const database = await openDatabase({
     ...settings,
     name,
