@@ -1,13 +1,16 @@
 // `npm test`: the static checks and all tests; with arguments, the selected tests only. The last line is
 // always `N passed, N failed`. Without arguments, what takes minutes is left out, unless CREDITLANE_TEST_ALL is set, as in CI:
-// the fault injection of test/faults, and the models of test/protocol, which need Java and Maven.
+// the tests with each service as a process of its own, and the models of test/protocol, which need Java and Maven.
 import type { TestModule, Vitest } from 'vitest/node';
 import { parseCLI, startVitest } from 'vitest/node';
 import { checkModels } from '../test/protocol/check-models.ts';
 import { runChecks, type Tally } from './checks.ts';
 import { keepTemporaryFilesInMemory } from './temporary-files.ts';
 
-const FAULT_INJECTION = ['test/faults/one-process.test.ts', 'test/faults/processes.test.ts'];
+const WITHOUT_PROCESSES = {
+  project: ['tests'],
+  cliExclude: ['test/npm-up.test.ts', 'test/faults/processes.test.ts'],
+};
 
 /** Counts the tests. Errors that kept tests from running count as failed tests. */
 function tallyOf(vitest: Vitest): Tally & { skipped: string[] } {
@@ -47,9 +50,9 @@ const models = isAll ? await checkModels().catch(reportModels) : none;
 
 // What other tasks run through this one writes for a long time, such as the long fault runs: that is for a disk.
 if (import.meta.main) keepTemporaryFilesInMemory();
-const leftOut = isSelection || isAll ? {} : { cliExclude: FAULT_INJECTION };
+const selected = isSelection || isAll ? {} : WITHOUT_PROCESSES;
 const { filter, options } = parseCLI(['vitest', 'run', ...args]);
-const vitest = await startVitest(filter, { ...leftOut, ...options, run: true, watch: false });
+const vitest = await startVitest(filter, { ...selected, ...options, run: true, watch: false });
 await vitest.close();
 
 const tests = tallyOf(vitest);
