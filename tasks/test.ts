@@ -1,15 +1,21 @@
 // `npm test`: the static checks and all tests; with arguments, the selected tests only. The last line is
 // always `N passed, N failed`. Without arguments, what takes minutes is left out, unless CREDITLANE_TEST_ALL is set, as in CI:
-// the tests with each service as a process of its own, and the models of test/protocol, which need Java and Maven.
+// fault injection, the tests with each service as a process of its own, and the models of test/protocol, which need Java
+// and Maven.
 import type { TestModule, Vitest } from 'vitest/node';
 import { parseCLI, startVitest } from 'vitest/node';
 import { checkModels } from '../test/protocol/check-models.ts';
 import { runChecks, type Tally } from './checks.ts';
 import { keepTemporaryFilesInMemory } from './temporary-files.ts';
 
-const WITHOUT_PROCESSES = {
+/** Without the project `processes` and these files. */
+const SHORT = {
   project: ['tests'],
-  cliExclude: ['test/npm-up.test.ts', 'test/faults/processes.test.ts'],
+  cliExclude: [
+    'test/npm-up.test.ts',
+    'test/faults/{one-process,processes}.test.ts',
+    'libs/events/kafka/outage.test.ts',
+  ],
 };
 
 /** Counts the tests. Errors that kept tests from running count as failed tests. */
@@ -50,7 +56,7 @@ const models = isAll ? await checkModels().catch(reportModels) : none;
 
 // What other tasks run through this one writes for a long time, such as the long fault runs: that is for a disk.
 if (import.meta.main) keepTemporaryFilesInMemory();
-const selected = isSelection || isAll ? {} : WITHOUT_PROCESSES;
+const selected = isSelection || isAll ? {} : SHORT;
 const { filter, options } = parseCLI(['vitest', 'run', ...args]);
 const vitest = await startVitest(filter, { ...selected, ...options, run: true, watch: false });
 await vitest.close();
