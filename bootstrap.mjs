@@ -23,7 +23,7 @@ const TASKS = {
   },
   test: {
     file: 'tasks/test.ts',
-    about: 'run all checks and tests, or the tests that match a pattern',
+    about: 'run the checks and the tests, without the long ones, or the tests that match a pattern',
   },
   faults: { file: 'tasks/faults.ts', about: 'run the long form of the fault injection tests' },
   image: {

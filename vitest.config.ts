@@ -1,6 +1,6 @@
-// How the tests run: unit tests beside the source and the promises in test/, and some of these promises again with each
-// service as a process of its own.
-import { defineConfig } from 'vitest/config';
+// How the tests run: unit tests beside the source and the promises in test/, what takes minutes, and some promises again
+// on the platform with each service as a process of its own.
+import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const TESTS = ['libs', 'services', 'deploy', 'bench', 'test'].map((it) => `${it}/**/*.test.ts`);
@@ -17,30 +17,35 @@ const TESTED_IN_PROCESSES = [
   'test/metrics.test.ts',
 ];
 
-/**
- * The files that start first: those that take half a minute and more, the longest first, so that none of them runs alone
- * at the end. The last of these compares latencies, and so begins when no platform starts beside it.
- */
-const FIRST = [
-  'test/faults/processes',
-  'test/npm-up',
-  'test/faults/one-process',
-  'test/npm-start',
-  'libs/events/kafka/outage',
-  'test/compose',
-  'libs/events/kafka/credentials',
-  'test/startup-order',
-  'test/earlier-installation',
-  'test/monitoring/monitoring',
-  'test/access/access-matrix',
-  'test/tidy',
-  'test/conformance/documented-examples',
-  'libs/embedded-postgres/embedded-postgres',
-  'services/webhook-dispatcher/hostile-receivers/hostile-receivers',
+/** What takes minutes, and so is left out of `npm test` without arguments. */
+const LONG = [
+  'test/faults/processes.test.ts',
+  'test/npm-up.test.ts',
+  'test/faults/one-process.test.ts',
+  'libs/events/kafka/outage.test.ts',
 ];
 
-/** The project `processes` comes before all: a worker that turns to another project loads all modules anew. */
-class LongestFirst extends BaseSequencer {
+/** The other files that take half a minute and more, the longest first. */
+const SLOW = [
+  'test/npm-start.test.ts',
+  'test/compose.test.ts',
+  'libs/events/kafka/credentials.test.ts',
+  'test/startup-order.test.ts',
+  'test/earlier-installation.test.ts',
+  'test/monitoring/monitoring.test.ts',
+  'test/access/access-matrix.test.ts',
+  'test/tidy.test.ts',
+  'test/conformance/documented-examples.test.ts',
+  'libs/embedded-postgres/embedded-postgres.test.ts',
+  // Compares latencies, so it comes after the files that start whole platforms in processes of their own.
+  'services/webhook-dispatcher/hostile-receivers/hostile-receivers.test.ts',
+];
+
+/**
+ * Sorts by project, then the slow files before all others, so that none of them runs alone at the end. vitest replaces a
+ * worker that goes on to another project, and the new one loads every module again.
+ */
+class SlowFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
@@ -48,11 +53,12 @@ class LongestFirst extends BaseSequencer {
 }
 
 function rankOf({ moduleId, project }: TestSpecification): number {
-  if (project.name === 'processes') return -1;
-  const rank = FIRST.findIndex((path) =>
-    moduleId.replace(/(\.test)?\.ts$/, '').endsWith(`/${path}`),
-  );
-  return rank === -1 ? FIRST.length : rank;
+  if (project.name === 'processes') return -2;
+  const rankIn = (names: readonly string[]) =>
+    names.findIndex((name) => moduleId.endsWith(`/${name}`));
+  if (project.name === 'long') return -1 + rankIn(LONG) / LONG.length;
+  const rank = rankIn(SLOW);
+  return rank === -1 ? SLOW.length : rank;
 }
 
 export default defineConfig({
@@ -81,11 +87,15 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     retry: 0,
     allowOnly: false,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: SlowFilesFirst },
     restoreMocks: true,
     unstubEnvs: true,
     projects: [
-      { extends: true, test: { name: 'tests', include: TESTS } },
+      {
+        extends: true,
+        test: { name: 'tests', include: TESTS, exclude: [...configDefaults.exclude, ...LONG] },
+      },
+      { extends: true, test: { name: 'long', include: LONG } },
       {
         extends: true,
         test: {

@@ -1,6 +1,4 @@
-/** Runs a service as a process of its own; a service's main file only calls `runService`. */
-import type { EventBus } from '@creditlane/events/bus';
-import type { KafkaConfig } from '@creditlane/events/kafka-config';
+/** `runService`, the last call of a service's main file, runs the service as a process of its own. */
 import { serve } from '@creditlane/rpc/serve';
 import { startOpsServer } from '@creditlane/runtime/ops-server';
 import { type Process, run } from '@creditlane/runtime/run';
@@ -12,38 +10,34 @@ import { startService } from './start-service.ts';
 /** Reads the service's settings, starts the service, and serves until SIGTERM or SIGINT; see `run`. */
 export async function runService(service: AnyService): Promise<void> {
   const settings = processSettings(service);
-  const openBus = await loadLibraries(service);
+  await loadLibraries(service);
   return run(
     service.name,
     (env) => readSettings(env, settings),
-    (values, process) => startProcess(service, values, process, openBus),
+    (values, process) => startProcess(service, values, process),
   );
 }
 
-type OpenBus = (config: KafkaConfig, process: Process) => EventBus;
-
 /**
- * Loads the libraries that only some services need: TypeORM and Kafka's client are a third of a process's modules. With
- * `--check`, too, which fills the compile cache of the image.
+ * Loads TypeORM and Kafka's client for a service that declares a database or topics. The gateway declares neither, and so loads
+ * a third fewer modules. They are loaded before the settings are read, because `--check`, by which the image's compile cache
+ * is filled, ends there.
  */
-async function loadLibraries(service: AnyService): Promise<OpenBus | undefined> {
-  const { database, publishes, consumes } = service;
-  const hasEvents = publishes !== undefined || consumes !== undefined;
-  const [bus] = await Promise.all([
-    hasEvents ? import('@creditlane/events/bus-from-config') : undefined,
+async function loadLibraries({ database, publishes, consumes }: AnyService): Promise<void> {
+  const hasTopics = publishes !== undefined || consumes !== undefined;
+  await Promise.all([
     database && import('@creditlane/postgres/database'),
+    hasTopics && import('@creditlane/events/bus-from-config'),
   ]);
-  return bus?.openBus;
 }
 
 async function startProcess(
   service: AnyService,
   settings: SettingValues<ReturnType<typeof processSettings>>,
   process: Process,
-  openBus: OpenBus | undefined,
 ): Promise<void> {
   const { server, ops, client, kafka } = settings;
-  const bus = kafka && openBus?.(kafka, process);
+  const bus = kafka && (await import('@creditlane/events/bus-from-config')).openBus(kafka, process);
   const { endpoints, signer } = client ?? {};
   const start = () => startService(service, settings, { process, bus, endpoints, signer });
   if (server !== undefined) {

@@ -1,4 +1,4 @@
-/** How long and how hard the fault runs are: short in `npm test`, long in `npm run faults`. */
+/** How long and how hard the fault runs are: short in `npm test -- test/faults` and in CI, long in `npm run faults`. */
 export interface RunProfile {
   /** Decisions recorded per second. */
   perSecond: number;
