@@ -18,7 +18,8 @@ test("PostgreSQL alone records a decision for each run of the service's statemen
   );
   const { perSecond } = await measureDirectWrites({
     ...{ url, creditorId, applicationIds: [applicationId], connections: 1 },
-    ...{ warmUpMs: 0, measureMs: 50 },
+    // The first write is planned and compiled; beside other tests it has taken more than 50 ms.
+    ...{ warmUpMs: 0, measureMs: 1_000 },
   });
   expect(perSecond).toBeGreaterThan(0);
   const [written] = await runSql(
