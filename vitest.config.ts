@@ -25,7 +25,7 @@ const LONG = [
   'libs/events/kafka/outage.test.ts',
 ];
 
-/** The other files that take half a minute and more, the longest first. */
+/** The other slow files: first those that start programs, which take processors from all others. */
 const SLOW = [
   'test/npm-start.test.ts',
   'test/compose.test.ts',
@@ -37,28 +37,27 @@ const SLOW = [
   'test/tidy.test.ts',
   'test/conformance/documented-examples.test.ts',
   'libs/embedded-postgres/embedded-postgres.test.ts',
-  // Compares latencies, so it comes after the files that start whole platforms in processes of their own.
+  // Compares latencies, so it comes last.
   'services/webhook-dispatcher/hostile-receivers/hostile-receivers.test.ts',
 ];
 
-/**
- * Sorts by project, then the slow files before all others, so that none of them runs alone at the end. vitest replaces a
- * worker that goes on to another project, and the new one loads every module again.
- */
+/** The projects in the order in which they run: vitest replaces a worker between two, and the new one loads every module. */
+const PROJECTS = ['processes', 'long', 'tests'];
+
+/** Sorts by project, then the slow files before all others, so that none of them runs alone at the end. */
 class SlowFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
+    return sorted.toSorted((a, b) => projectOf(a) - projectOf(b) || rankOf(a) - rankOf(b));
   }
 }
 
-function rankOf({ moduleId, project }: TestSpecification): number {
-  if (project.name === 'processes') return -2;
-  const rankIn = (names: readonly string[]) =>
-    names.findIndex((name) => moduleId.endsWith(`/${name}`));
-  if (project.name === 'long') return -1 + rankIn(LONG) / LONG.length;
-  const rank = rankIn(SLOW);
-  return rank === -1 ? SLOW.length : rank;
+const projectOf = ({ project }: TestSpecification) => PROJECTS.indexOf(project.name);
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const slow = [...LONG, ...SLOW];
+  const rank = slow.findIndex((name) => moduleId.endsWith(`/${name}`));
+  return rank === -1 ? slow.length : rank;
 }
 
 export default defineConfig({
