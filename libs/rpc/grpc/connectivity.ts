@@ -1,8 +1,6 @@
 /** Whether the peer of a gRPC channel is connected, and the wait for its return. */
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
-import { type Client, connectivityState } from '@grpc/grpc-js';
-
-type Channel = ReturnType<Client['getChannel']>;
+import { type ChannelInterface, connectivityState } from '@grpc/grpc-js';
 
 /**
  * How long calls wait after no connection could be made to a peer that was connected. When the only replica that a client
@@ -13,13 +11,13 @@ const RETURNS_WITHIN_MS = 3_000;
 const MAX_WAITING = 100;
 
 export class Connectivity {
-  readonly #channel: Channel;
+  readonly #channel: ChannelInterface;
   #isConnected = false;
   #lostMs = Number.NEGATIVE_INFINITY;
   #waiting = 0;
   readonly #changed = new WakeSignal();
 
-  constructor(channel: Channel) {
+  constructor(channel: ChannelInterface) {
     this.#channel = channel;
     this.#watch();
   }

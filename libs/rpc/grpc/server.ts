@@ -146,6 +146,8 @@ function admissionInterceptor(
             );
           },
           onCancel() {
+            // grpc-js also calls this when the stream closes after the answer.
+            if (admitted?.finished) return;
             cancellation.abort();
             // grpc-js refused the body itself, for its size for example, so `answer` will not run.
             if (admitted !== undefined && !admitted.answering) {

@@ -1,7 +1,7 @@
 /** Errors in the form of gRPC: a status, with google.rpc.Status and its details in the trailer. */
 import { Code, ConnectError } from '@connectrpc/connect';
 import { findTrailerError, setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
-import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
+import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
 
 const STATUS = 'grpc-status';
 const DETAILS = 'grpc-status-details-bin';
@@ -25,10 +25,10 @@ export function grpcStatusOf(error: ConnectError): StatusObject {
  * by us, or that ended without an answer, was cut by a peer that closed the connection, and becomes `Unavailable`.
  */
 export function connectErrorOf(
-  { code, details, metadata }: ServiceError,
+  { code, details, metadata }: StatusObject,
   cancelledByUs: boolean,
 ): ConnectError {
-  const [bytes] = metadata?.get(DETAILS) ?? [];
+  const [bytes] = metadata.get(DETAILS);
   if (bytes !== undefined) {
     const sent = findTrailerError(
       new Headers({ [STATUS]: String(code), [DETAILS]: Buffer.from(bytes).toString('base64') }),

@@ -7,12 +7,12 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { Code, ConnectError, type Transport } from '@connectrpc/connect';
-import { type Metadata, REPLAYED } from '../call.ts';
+import { REPLAYED } from '../call.ts';
 import { resourceExhausted } from '../fault.ts';
 import { createProcedures, type Procedure, type ProcedureDeps } from '../procedure/procedure.ts';
 import { DEFAULT_MAX_REQUEST_BYTES } from '../server-options.ts';
 import type { ServiceRoutes } from '../service.ts';
-import { type CallHeader, unaryTransport } from '../transport.ts';
+import { recordOf, unaryTransport } from '../transport.ts';
 
 export type MemoryOptions = ProcedureDeps & { maxMessageBytes?: number };
 
@@ -32,8 +32,12 @@ export function mountInMemory(
     const procedure = procedures.get(method);
     if (procedure === undefined) throw unimplemented(method);
     const bytes = toBinary(method.input, create(method.input, input));
-    const head = { metadata: metadataOf(header), timeoutMs, callerSignal };
-    const admitted = await procedure.admit(head);
+    const record = recordOf(header);
+    const admitted = await procedure.admit({
+      metadata: (name) => record[name],
+      timeoutMs,
+      callerSignal,
+    });
     const answer = await procedure.answer(
       admitted,
       () => {
@@ -51,17 +55,6 @@ export function mountInMemory(
       message: fromBinary(method.output, answer.value),
     };
   });
-}
-
-/** Our own client passes a plain object, which is read directly: creating Headers takes longer. */
-function metadataOf(header: CallHeader): Metadata {
-  if (header === undefined) return () => undefined;
-  if (header instanceof Headers || Array.isArray(header)) {
-    const headers = new Headers(header);
-    return (name) => headers.get(name);
-  }
-  const record = header as Record<string, string | undefined>;
-  return (name) => record[name];
 }
 
 function unimplemented(method: DescMethod): ConnectError {

@@ -7,7 +7,7 @@ import { MethodOptions_IdempotencyLevel as IdempotencyLevel } from '@bufbuild/pr
 import { honours_call_id, honours_idempotency_key } from '@creditlane/proto/common/v1/idempotency';
 import { newId } from '@creditlane/runtime/ids';
 import { IDEMPOTENCY_KEY, RETRY_TOKEN } from '../call.ts';
-import type { CallHeader } from '../transport.ts';
+import { type CallHeader, recordOf } from '../transport.ts';
 
 export type CallWithRetryToken = {
   /** The header of every attempt, with the retry token. */
@@ -37,10 +37,8 @@ export function addRetryToken(method: DescMethod, header: CallHeader): CallWithR
   if (place === 'idempotent' || place === 'unprotected') {
     return { header, isRepeatable: place === 'idempotent', hasGeneratedKey: false };
   }
-  // Our own client passes a plain object, which is read directly: creating Headers takes longer.
-  const isRecord = !(header instanceof Headers || Array.isArray(header));
-  const record = isRecord ? header : Object.fromEntries(new Headers(header));
-  if (record?.[IDEMPOTENCY_KEY] !== undefined) {
+  const record = recordOf(header);
+  if (record[IDEMPOTENCY_KEY] !== undefined) {
     return { header, isRepeatable: true, hasGeneratedKey: false };
   }
   return {
