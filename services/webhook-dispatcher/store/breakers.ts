@@ -142,7 +142,7 @@ const claimProbes = defineStatement<LeasedDelivery>(
      SELECT event, body, reference, recorded_at, traceparent FROM messages
      WHERE event_id = picked.event_id OFFSET 0
    ) AS m
-   WHERE d.storage <> 'ended' AND d.id = picked.id
+   WHERE d.storage <> 'ended' AND d.id = ANY (ARRAY[picked.id])
    RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,

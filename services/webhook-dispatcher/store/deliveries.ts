@@ -1,6 +1,12 @@
 /**
  * The SQL of pending deliveries: claims, leases, and the order within a lane. `application_id` holds
  * the ordering key. Pending deliveries are all those that are not stored as ended.
+ *
+ * Every statement finds a delivery by `d.id = ANY (ARRAY[x.id])`, and compares its other columns in `(…) IS TRUE`: PostgreSQL
+ * can then only look its id up. With `d.id = x.id` it can also read the whole queue for each x, which costs as little where the
+ * statistics say that the queue is empty, as after a VACUUM that came before a burst: a claim in a queue of 20,000 then took 2.4 s.
+ * For the same reason, rows are locked in the order of the row `(application_id, destination_id, position)`, by which no index
+ * is ordered.
  */
 import {
   defineStatement,
@@ -48,7 +54,7 @@ const claimDue = defineStatement<LeasedDelivery>(
      SELECT event, body, reference, recorded_at, traceparent FROM messages
      WHERE event_id = picked.event_id OFFSET 0
    ) AS m
-   WHERE d.storage <> 'ended' AND d.id = picked.id
+   WHERE d.storage <> 'ended' AND d.id = ANY (ARRAY[picked.id])
    RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
      m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
@@ -78,20 +84,20 @@ const renewLeases = defineStatement<{ id: string; renewed: boolean }>(
   'deliveries_renew',
   `WITH held AS MATERIALIZED (
      SELECT d.id FROM deliveries AS d
-     JOIN unnest($1::uuid[], $2::int[]) AS h (id, fence) ON h.id = d.id AND h.fence = d.fence
-     WHERE d.storage <> 'ended' AND d.state = 'due' AND d.leased
+     JOIN unnest($1::uuid[], $2::int[]) AS h (id, fence) ON d.id = ANY (ARRAY[h.id])
+     WHERE d.storage <> 'ended' AND (d.fence = h.fence AND d.state = 'due' AND d.leased) IS TRUE
        AND (SELECT s.disabled_at FROM destination_states AS s
          WHERE s.destination_id = d.destination_id) IS NULL
    ), locked AS MATERIALIZED (
      SELECT d.id FROM deliveries AS d
-     JOIN unnest($1::uuid[], $2::int[]) AS h (id, fence) ON h.id = d.id AND h.fence = d.fence
-     WHERE d.storage <> 'ended' AND d.id IN (SELECT id FROM held)
-       AND d.state = 'due' AND d.leased
+     JOIN unnest($1::uuid[], $2::int[]) AS h (id, fence) ON d.id = ANY (ARRAY[h.id])
+     WHERE d.storage <> 'ended' AND h.id IN (SELECT id FROM held)
+       AND (d.fence = h.fence AND d.state = 'due' AND d.leased) IS TRUE
      FOR UPDATE OF d SKIP LOCKED
    ), renewed AS (
      UPDATE deliveries AS d SET next_attempt_at = now() + $3 * interval '1 ms'
      FROM locked
-     WHERE d.storage <> 'ended' AND d.id = locked.id RETURNING d.id
+     WHERE d.storage <> 'ended' AND d.id = ANY (ARRAY[locked.id]) RETURNING d.id
    )
    SELECT id, id IN (SELECT id FROM renewed) AS renewed FROM held`,
 );
@@ -113,8 +119,8 @@ const releaseLeases = defineStatement(
   `UPDATE deliveries AS d
    SET leased = false, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms'
    FROM unnest($1::uuid[], $2::int[]) AS h (id, fence)
-   WHERE d.storage <> 'ended' AND d.id = h.id
-     AND d.fence = h.fence AND d.state = 'due'`,
+   WHERE d.storage <> 'ended' AND d.id = ANY (ARRAY[h.id])
+     AND (d.fence = h.fence AND d.state = 'due') IS TRUE`,
 );
 
 /** Ends leases without an attempt; the deliveries are due again after `delayMs`. */
@@ -135,7 +141,7 @@ const endExpiredLeases = defineStatement<{ destinationId: string }>(
    )
    UPDATE deliveries AS d SET leased = false, fence = d.fence + 1
    FROM expired
-   WHERE d.storage <> 'ended' AND d.id = expired.id
+   WHERE d.storage <> 'ended' AND d.id = ANY (ARRAY[expired.id])
    RETURNING d.destination_id AS "destinationId"`,
 );
 
@@ -175,7 +181,7 @@ const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
      SELECT event, body, reference, recorded_at, traceparent FROM messages
      WHERE event_id = next.event_id OFFSET 0
    ) AS m
-   WHERE d.storage <> 'ended' AND d.id = next.id
+   WHERE d.storage <> 'ended' AND d.id = ANY (ARRAY[next.id])
      AND (d.state = 'waiting') IS TRUE
    RETURNING d.leased, d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
@@ -223,8 +229,8 @@ const lockReplayedLanes = defineStatement(
    ), to_lock AS MATERIALIZED (
      ${ENDED_AND_LATER_DUE}
    )
-   SELECT FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id AND d.storage <> 'ended'
-   ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d`,
+   SELECT FROM to_lock JOIN deliveries AS d ON d.id = ANY (ARRAY[to_lock.id]) AND d.storage <> 'ended'
+   ORDER BY (d.application_id, d.destination_id, d.position) FOR UPDATE OF d`,
 );
 
 /**
@@ -260,21 +266,18 @@ const endExpiredHolds = defineStatement<Lane>(
    ), to_lock AS MATERIALIZED (
      ${ENDED_AND_LATER_DUE}
    ), locked AS MATERIALIZED (
-     SELECT d.id FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id AND d.storage <> 'ended'
-     ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d SKIP LOCKED
+     SELECT d.id FROM to_lock JOIN deliveries AS d ON d.id = ANY (ARRAY[to_lock.id]) AND d.storage <> 'ended'
+     ORDER BY (d.application_id, d.destination_id, d.position) FOR UPDATE OF d SKIP LOCKED
    ), left_out AS MATERIALIZED (
      SELECT d.application_id, d.destination_id FROM to_lock
-     JOIN deliveries AS d ON d.id = to_lock.id AND d.storage <> 'ended'
+     JOIN deliveries AS d ON d.id = ANY (ARRAY[to_lock.id]) AND d.storage <> 'ended'
      WHERE to_lock.id NOT IN (SELECT id FROM locked)
    )
    UPDATE deliveries AS d SET holding = false
    FROM locked
-   WHERE d.storage <> 'ended' AND d.id = locked.id
-     AND d.state = 'due' AND d.holding
-     AND d.hold_until <= now()
-     AND NOT EXISTS (SELECT FROM left_out
-       WHERE left_out.application_id = d.application_id
-         AND left_out.destination_id = d.destination_id)
+   WHERE d.storage <> 'ended' AND d.id = ANY (ARRAY[locked.id])
+     AND (d.state = 'due' AND d.holding AND d.hold_until <= now()) IS TRUE
+     AND (d.application_id, d.destination_id) NOT IN (SELECT application_id, destination_id FROM left_out)
    RETURNING d.application_id AS "orderingKey", d.destination_id AS "destinationId"`,
 );
 

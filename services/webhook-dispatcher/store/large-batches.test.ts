@@ -10,11 +10,11 @@ import type { AttemptResult } from '../sending/attempt.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import {
   claimDueQuery,
+  endExpiredLeasesQuery,
   promoteNextQuery,
   releaseLeasesQuery,
   renewLeasesQuery,
 } from './deliveries.ts';
-import { keepQueueStatistics } from './queue-statistics.ts';
 import { recordResultsQuery } from './results.ts';
 
 const DELIVERIES = 500;
@@ -34,8 +34,24 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** Inserts the deliveries, each to a destination of its own, among others that are not due; `analyzed`: with statistics. */
-async function insertDeliveries({ leased = true, analyzed = false }): Promise<LeasedDelivery[]> {
+/** What PostgreSQL's statistics are about. A queue that was emptied keeps its pages, and its statistics promise no row there. */
+type Statistics = 'an emptied queue' | 'the queue';
+
+/** Inserts the deliveries, each to a destination of its own, among others that are not due. */
+async function insertDeliveries({
+  leased = true,
+  statistics = 'an emptied queue',
+}: {
+  leased?: boolean;
+  statistics?: Statistics;
+}): Promise<LeasedDelivery[]> {
+  const analyze = () => fixture.sql.query('VACUUM ANALYZE deliveries_queue');
+  await fixture.sql.query('ALTER TABLE deliveries_queue SET (autovacuum_enabled = off)');
+  if (statistics === 'an emptied queue') {
+    await insertOthers();
+    await fixture.sql.query('DELETE FROM deliveries');
+    await analyze();
+  }
   const ids = Array.from({ length: DELIVERIES }, () => randomUUID());
   await fixture.sql.query(
     `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
@@ -47,19 +63,22 @@ async function insertDeliveries({ leased = true, analyzed = false }): Promise<Le
      SELECT id, id, id, id, 1, 'due', $2, 1, now() FROM unnest($1::uuid[]) AS id`,
     [ids, leased],
   );
+  await insertOthers();
+  if (statistics === 'the queue') await analyze();
+  return ids.map((id) => ({
+    ...{ id, fence: 1, attempts: 0, replays: 0, orderingKey: id, destinationId: id, sequence: 1 },
+    ...{ event: 'applicationBooked', body: '{}', reference: null, recordedAt: new Date() },
+    traceparent: undefined,
+  }));
+}
+
+async function insertOthers(): Promise<void> {
   await fixture.sql.query(
     `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence, next_attempt_at)
      SELECT id, id, $2, id, 1, 'due', false, 1, now() + interval '1 hour'
      FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, $1)) AS other`,
     [OTHERS, randomUUID()],
   );
-  if (analyzed) await fixture.sql.query('ANALYZE deliveries_queue');
-  else await keepQueueStatistics(fixture.sql);
-  return ids.map((id) => ({
-    ...{ id, fence: 1, attempts: 0, replays: 0, orderingKey: id, destinationId: id, sequence: 1 },
-    ...{ event: 'applicationBooked', body: '{}', reference: null, recordedAt: new Date() },
-    traceparent: undefined,
-  }));
 }
 
 interface PlanNode {
@@ -120,20 +139,29 @@ const BATCHES = [
     name: 'a record of results',
     makeQuery: (leased) => recordResultsQuery(leased.map(result), LEASE_MS),
   },
+  {
+    name: 'an end of expired leases',
+    makeQuery: ({ length }) => endExpiredLeasesQuery(LEASE_MS, length),
+  },
   { name: 'a promotion', makeQuery: (leased) => promoteNextQuery(leased, LEASE_MS) },
 ] satisfies { name: string; makeQuery(leased: LeasedDelivery[]): Query<unknown> }[];
 
-test.each([false, true].flatMap((analyzed) => BATCHES.map((batch) => ({ ...batch, analyzed }))))(
-  '$name looks each delivery up, with statistics of ANALYZE: $analyzed',
-  async ({ makeQuery, analyzed }) => {
-    const leased = await insertDeliveries({ analyzed });
+const STATISTICS: readonly Statistics[] = ['an emptied queue', 'the queue'];
+
+test.each(STATISTICS.flatMap((statistics) => BATCHES.map((batch) => ({ ...batch, statistics }))))(
+  '$name looks each delivery up, by the statistics of $statistics',
+  async ({ makeQuery, statistics }) => {
+    const leased = await insertDeliveries({ statistics });
     await expectLookups(makeQuery(leased));
   },
 );
 
-test('a claim looks the capacity of each destination up by its id', async () => {
-  const due = await insertDeliveries({ leased: false });
-  const capacities = new Map(due.map(({ destinationId }) => [destinationId, 1]));
-  const claim = { after: NIL_UUID, capacities, otherCapacity: 5, limit: DELIVERIES };
-  await expectLookups(claimDueQuery({ ...claim, leaseMs: LEASE_MS }));
-});
+test.each(STATISTICS)(
+  'a claim looks each delivery and the capacity of its destination up, by the statistics of %s',
+  async (statistics) => {
+    const due = await insertDeliveries({ leased: false, statistics });
+    const capacities = new Map(due.map(({ destinationId }) => [destinationId, 1]));
+    const claim = { after: NIL_UUID, capacities, otherCapacity: 5, limit: DELIVERIES };
+    await expectLookups(claimDueQuery({ ...claim, leaseMs: LEASE_MS }));
+  },
+);

@@ -41,7 +41,7 @@ const endSlice = defineStatement<EndedDelivery>(
      ORDER BY created_at, id LIMIT $5 FOR UPDATE SKIP LOCKED
    ), ended AS (
      DELETE FROM deliveries AS d USING picked
-     WHERE d.storage <> 'ended' AND d.id = picked.id
+     WHERE d.storage <> 'ended' AND d.id = ANY (ARRAY[picked.id])
      RETURNING d.*
    ), stored AS (
      ${insertEndedSql({ state: `'dead'`, reason: '$6', settledAt: 'now()' })}

@@ -193,8 +193,8 @@ const lockLanesOf = defineStatement<LockedDelivery>(
    )
    SELECT d.id, d.application_id AS "orderingKey", d.state, d.holding, d.replays,
      d.sequence IS NULL AS unsendable
-   FROM to_lock JOIN deliveries AS d ON d.id = to_lock.id AND ${endedWithinSql('d', '$3', '$4')}
-   ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d`,
+   FROM to_lock JOIN deliveries AS d ON d.id = ANY (ARRAY[to_lock.id]) AND ${endedWithinSql('d', '$3', '$4')}
+   ORDER BY (d.application_id, d.destination_id, d.position) FOR UPDATE OF d`,
 );
 
 /**

@@ -38,8 +38,8 @@ const recordResults = defineArrayStatement<{ id: string }>(
        SELECT DISTINCT ON (r.id) r.* FROM ${rows(RESULT)} AS r
        ORDER BY r.id, r.replays DESC, r.state = 'delivered' DESC, r.fence DESC
      ) AS best JOIN deliveries AS d
-       ON d.id = best.id AND d.storage <> 'ended'
-     ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d
+       ON d.id = ANY (ARRAY[best.id]) AND d.storage <> 'ended'
+     ORDER BY (d.application_id, d.destination_id, d.position) FOR UPDATE OF d
    ), retried AS (
      UPDATE deliveries AS d
      SET attempts = d.attempts + 1,
@@ -48,14 +48,15 @@ const recordResults = defineArrayStatement<{ id: string }>(
        next_attempt_at = now() + r.delay_ms * interval '1 ms',
        hold_until = coalesce(d.hold_until, now() + $11 * interval '1 ms')
      FROM result AS r
-     WHERE r.state = 'due' AND d.storage <> 'ended' AND d.id = r.id
-       AND d.state <> 'delivered' AND d.fence = r.fence
-     RETURNING d.id, d.attempts AS number
+     WHERE r.state = 'due' AND d.storage <> 'ended' AND d.id = ANY (ARRAY[r.id])
+       AND (d.state <> 'delivered' AND d.fence = r.fence) IS TRUE
+     RETURNING d.id, d.attempts AS number, r.started_at, r.duration_ms, r.status, r.failure
    ), ended AS (
      DELETE FROM deliveries AS d USING result AS r
-     WHERE r.state <> 'due' AND d.storage <> 'ended' AND d.id = r.id
+     WHERE r.state <> 'due' AND d.storage <> 'ended' AND d.id = ANY (ARRAY[r.id])
        AND d.state <> 'delivered' AND (d.fence = r.fence OR r.state = 'delivered' AND d.replays = r.replays)
-     RETURNING d.*, r.state AS last_state, r.reason AS last_reason
+     RETURNING d.*, r.state AS last_state, r.reason AS last_reason,
+       r.started_at, r.duration_ms, r.status, r.failure
    ), stored AS (
      ${insertEndedSql({
        state: 'last_state',
@@ -66,10 +67,12 @@ const recordResults = defineArrayStatement<{ id: string }>(
        nextAttemptAt: 'NULL',
      })}
    ), recorded AS (
-     SELECT id, number FROM retried UNION ALL SELECT id, attempts + 1 FROM ended
+     SELECT id, number, started_at, duration_ms, status, failure FROM retried
+     UNION ALL
+     SELECT id, attempts + 1, started_at, duration_ms, status, failure FROM ended
    ), attempt AS (
      INSERT INTO attempts (delivery_id, number, started_at, duration_ms, status, failure)
-     SELECT id, number, started_at, duration_ms, status, failure FROM recorded JOIN result USING (id)
+     SELECT id, number, started_at, duration_ms, status, failure FROM recorded
      ON CONFLICT DO NOTHING
    )
    SELECT id FROM recorded`,
@@ -84,8 +87,8 @@ const recordLateResults = defineArrayStatement(
      SELECT best.* FROM (
        SELECT DISTINCT ON (r.id) r.* FROM ${rows(RESULT)} AS r
        ORDER BY r.id, r.replays DESC, r.state = 'delivered' DESC, r.fence DESC
-     ) AS best JOIN deliveries_ended AS d ON d.id = best.id AND d.settled_at >= $11::timestamptz
-     ORDER BY d.application_id, d.destination_id, d.position FOR UPDATE OF d
+     ) AS best JOIN deliveries_ended AS d ON d.id = ANY (ARRAY[best.id]) AND d.settled_at >= $11::timestamptz
+     ORDER BY (d.application_id, d.destination_id, d.position) FOR UPDATE OF d
    ), recorded AS (
      UPDATE deliveries_ended AS d
      SET state = CASE WHEN r.state = 'due' THEN d.state ELSE r.state END,
@@ -93,7 +96,7 @@ const recordLateResults = defineArrayStatement(
        attempts = d.attempts + 1,
        fence = d.fence + 1
      FROM result AS r
-     WHERE d.id = r.id AND d.settled_at >= $11::timestamptz AND d.state <> 'delivered'
+     WHERE d.id = ANY (ARRAY[r.id]) AND d.settled_at >= $11::timestamptz AND d.state <> 'delivered'
        AND (d.fence = r.fence OR r.state = 'delivered' AND d.replays = r.replays)
      RETURNING r.*, d.attempts AS number
    )
