@@ -6,11 +6,13 @@ export type UnaryCall = Transport['unary'];
 /** The metadata of a call, as a transport receives it. */
 export type CallHeader = Parameters<UnaryCall>[3];
 
-/** The header as names and values. Our own client passes a plain object, which is read directly: creating Headers takes longer. */
+/**
+ * The header as names and values; the names are lower case, or as the caller wrote them in a plain object. Our own client passes
+ * such an object, with names in lower case, because creating Headers takes longer.
+ */
 export function recordOf(header: CallHeader): Readonly<Record<string, string | undefined>> {
-  if (header === undefined) return {};
-  const isRecord = !(header instanceof Headers || Array.isArray(header));
-  return isRecord ? header : Object.fromEntries(new Headers(header));
+  const isList = header instanceof Headers || Array.isArray(header);
+  return isList ? Object.fromEntries(new Headers(header)) : (header ?? {});
 }
 
 /** A transport with its connections. */

@@ -1,4 +1,4 @@
-import { type Client, connectivityState } from '@grpc/grpc-js';
+import { type ChannelInterface, connectivityState } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Connectivity } from './connectivity.ts';
 
@@ -29,7 +29,7 @@ let connectivity: Connectivity;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   channel = new TestChannel();
-  connectivity = new Connectivity(channel as unknown as ReturnType<Client['getChannel']>);
+  connectivity = new Connectivity(channel as unknown as ChannelInterface);
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -56,7 +56,7 @@ it('a call waits three seconds for a peer that was lost, and later calls do not 
 
 it('a call to a peer that was never connected does not wait', async () => {
   channel.state = TRANSIENT_FAILURE;
-  connectivity = new Connectivity(channel as unknown as ReturnType<Client['getChannel']>);
+  connectivity = new Connectivity(channel as unknown as ChannelInterface);
   const call = wait();
   await vi.advanceTimersByTimeAsync(0);
   expect(call.ended).toBe(true);

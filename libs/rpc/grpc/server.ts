@@ -48,6 +48,9 @@ const KEEPALIVE_TIMEOUT_MS = 5_000;
 /** A process of another service has one connection to each address, and a probe one. */
 const MAX_CONNECTIONS = 1_024;
 
+/** The reason of every cancellation: without one, Node would make an exception with a stack trace for each. */
+const CANCELLED = cancelled();
+
 /** Admitted calls whose body has not arrived, under the metadata object that grpc-js passes on. */
 type Admissions = WeakMap<Metadata, AdmittedCall>;
 
@@ -146,9 +149,9 @@ function admissionInterceptor(
             );
           },
           onCancel() {
-            // grpc-js also calls this when the stream closes after the answer.
+            // grpc-js calls onCancel after every call. A call that was answered has nothing left to cancel.
             if (admitted?.finished) return;
-            cancellation.abort();
+            cancellation.abort(CANCELLED);
             // grpc-js refused the body itself, for its size for example, so `answer` will not run.
             if (admitted !== undefined && !admitted.answering) {
               procedure.fail(admitted, cancelled());

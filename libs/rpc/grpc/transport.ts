@@ -8,6 +8,7 @@ import {
   credentials,
   experimental,
   Metadata,
+  type StatusObject,
   status,
 } from '@grpc/grpc-js';
 import type { Certificates } from '../credentials/certificates.ts';
@@ -70,6 +71,12 @@ export function openGrpcTransport(address: string, certificates?: Certificates):
       metadata: metadataOf(header),
       endMs,
     });
+    if (answer.status.code !== status.OK) {
+      throw connectErrorOf(answer.status, signal?.aborted ?? false);
+    }
+    if (answer.bytes === undefined) {
+      throw new ConnectError('the answer has no message', Code.Internal);
+    }
     return {
       stream: false,
       service: method.parent,
@@ -97,39 +104,35 @@ function credentialsOf(certificates: Certificates | undefined): ChannelCredentia
 }
 
 type Request = { path: string; bytes: Buffer; metadata: Metadata; endMs: number };
+type Answer = { status: StatusObject; metadata: Metadata; bytes: Buffer | undefined };
 
 /**
- * Sends one encoded request. Rejects with a ConnectError; `signal` cancels the call.
+ * Sends one encoded request, and resolves when the call has a status. `signal` cancels the call.
  *
- * By the channel itself: grpc-js's Client captures a stack trace for each call and has a layer of interceptors, which
- * together cost a fifth of a call's CPU.
+ * The call is the channel's. grpc-js's Client would also capture a stack trace and build interceptors for each call: 569
+ * instead of 422 µs of the caller's CPU. grpc-js keeps `createCall` for its Client, so an upgrade is compared with
+ * `makeUnaryRequest` and `BaseUnaryInterceptingCall` there.
  */
 function send(
   channel: Channel,
   signal: AbortSignal | undefined,
   { path, bytes, metadata, endMs }: Request,
-): Promise<{ bytes: Buffer; metadata: Metadata }> {
-  return new Promise((resolve, reject) => {
+): Promise<Answer> {
+  return new Promise((resolve) => {
     const call = channel.createCall(path, endMs, undefined, null, undefined);
     const cancel = () => call.cancelWithStatus(status.CANCELLED, 'cancelled by the caller');
-    let answered = new Metadata();
-    let answer: Buffer | undefined;
+    let answerMetadata = new Metadata();
+    let answerBytes: Buffer | undefined;
     call.start(metadata, {
       onReceiveMetadata(received) {
-        answered = received;
+        answerMetadata = received;
       },
       onReceiveMessage(received: Buffer) {
-        answer = received;
+        answerBytes = received;
       },
       onReceiveStatus(received) {
         signal?.removeEventListener('abort', cancel);
-        if (received.code !== status.OK) {
-          reject(connectErrorOf(received, signal?.aborted ?? false));
-        } else if (answer === undefined) {
-          reject(new ConnectError('the answer has no message', Code.Internal));
-        } else {
-          resolve({ bytes: answer, metadata: answered });
-        }
+        resolve({ status: received, metadata: answerMetadata, bytes: answerBytes });
       },
     });
     signal?.addEventListener('abort', cancel, { once: true });

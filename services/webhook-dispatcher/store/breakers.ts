@@ -111,7 +111,7 @@ export function requestProbesQuery(revisions: ReadonlyMap<string, number>): Quer
 
 // A destination without a due delivery is left out: nothing could be sent to it. The subqueries are scalar: for a join, the
 // planner may choose to read all due deliveries of the queue. SKIP LOCKED and the new probe_at
-// give each probe to one replica. OFFSET 0: see `claimDue`.
+// give each probe to one replica. OFFSET 0 and ANY (ARRAY[…]): see deliveries.ts.
 const claimProbes = defineStatement<LeasedDelivery>(
   'breakers_claim_probes',
   `WITH breaker AS MATERIALIZED (

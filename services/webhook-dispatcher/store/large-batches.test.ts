@@ -11,6 +11,7 @@ import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import {
   claimDueQuery,
   endExpiredLeasesQuery,
+  lockReplayedLanesQuery,
   promoteNextQuery,
   releaseLeasesQuery,
   renewLeasesQuery,
@@ -34,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** What PostgreSQL's statistics are about. A queue that was emptied keeps its pages, and its statistics promise no row there. */
+/** What PostgreSQL's statistics describe. A queue that was emptied keeps its pages, and they say that these have no rows. */
 type Statistics = 'an emptied queue' | 'the queue';
 
 /** Inserts the deliveries, each to a destination of its own, among others that are not due. */
@@ -45,12 +46,13 @@ async function insertDeliveries({
   leased?: boolean;
   statistics?: Statistics;
 }): Promise<LeasedDelivery[]> {
-  const analyze = () => fixture.sql.query('VACUUM ANALYZE deliveries_queue');
+  const vacuumAndAnalyze = () => fixture.sql.query('VACUUM ANALYZE deliveries_queue');
+  // Otherwise it may make other statistics at any time.
   await fixture.sql.query('ALTER TABLE deliveries_queue SET (autovacuum_enabled = off)');
   if (statistics === 'an emptied queue') {
     await insertOthers();
     await fixture.sql.query('DELETE FROM deliveries');
-    await analyze();
+    await vacuumAndAnalyze();
   }
   const ids = Array.from({ length: DELIVERIES }, () => randomUUID());
   await fixture.sql.query(
@@ -64,7 +66,7 @@ async function insertDeliveries({
     [ids, leased],
   );
   await insertOthers();
-  if (statistics === 'the queue') await analyze();
+  if (statistics === 'the queue') await vacuumAndAnalyze();
   return ids.map((id) => ({
     ...{ id, fence: 1, attempts: 0, replays: 0, orderingKey: id, destinationId: id, sequence: 1 },
     ...{ event: 'applicationBooked', body: '{}', reference: null, recordedAt: new Date() },
@@ -124,12 +126,16 @@ async function expectLookups(query: Query<unknown>): Promise<void> {
   const { rows, text } = await explain(query);
   expect(rows).toBeLessThan(MAX_ROWS_EACH * DELIVERIES);
   // A list in a condition of a row that was found is searched for each row, and counts no rows.
-  expect(text).not.toContain('= ANY ($');
+  expect(text).not.toMatch(/Filter":"[^"]*= ANY \(\$/);
 }
 
-const result = (delivery: LeasedDelivery): AttemptResult => ({
+const delivered = (delivery: LeasedDelivery): AttemptResult => ({
   ...{ delivery, revision: 1, startedAt: new Date(), durationMs: 5, state: 'delivered' },
   outcome: { kind: 'answered', status: 200 },
+});
+const failed = (delivery: LeasedDelivery): AttemptResult => ({
+  ...delivered(delivery),
+  ...{ state: 'due', delayMs: 5_000, outcome: { kind: 'answered', status: 500 } },
 });
 
 const BATCHES = [
@@ -137,8 +143,13 @@ const BATCHES = [
   { name: 'a release of leases', makeQuery: (leased) => releaseLeasesQuery(leased, 0) },
   {
     name: 'a record of results',
-    makeQuery: (leased) => recordResultsQuery(leased.map(result), LEASE_MS),
+    makeQuery: (leased) => recordResultsQuery(leased.map(delivered), LEASE_MS),
   },
+  {
+    name: 'a record of failures',
+    makeQuery: (leased) => recordResultsQuery(leased.map(failed), LEASE_MS),
+  },
+  { name: 'a lock of lanes', makeQuery: (leased) => lockReplayedLanesQuery(leased) },
   {
     name: 'an end of expired leases',
     makeQuery: ({ length }) => endExpiredLeasesQuery(LEASE_MS, length),
@@ -149,7 +160,7 @@ const BATCHES = [
 const STATISTICS: readonly Statistics[] = ['an emptied queue', 'the queue'];
 
 test.each(STATISTICS.flatMap((statistics) => BATCHES.map((batch) => ({ ...batch, statistics }))))(
-  '$name looks each delivery up, by the statistics of $statistics',
+  'by the statistics of $statistics, $name looks each delivery up',
   async ({ makeQuery, statistics }) => {
     const leased = await insertDeliveries({ statistics });
     await expectLookups(makeQuery(leased));
@@ -157,7 +168,7 @@ test.each(STATISTICS.flatMap((statistics) => BATCHES.map((batch) => ({ ...batch,
 );
 
 test.each(STATISTICS)(
-  'a claim looks each delivery and the capacity of its destination up, by the statistics of %s',
+  'by the statistics of %s, a claim looks each delivery and the capacity of its destination up',
   async (statistics) => {
     const due = await insertDeliveries({ leased: false, statistics });
     const capacities = new Map(due.map(({ destinationId }) => [destinationId, 1]));

@@ -27,6 +27,8 @@ export interface EndSlice {
 // A replayed delivery is left out while a later one of its lane is due, and a later round ends it. Otherwise a slice
 // and a transaction that ends the later one could each find the other one's delivery due and promote nothing, and
 // what waits behind both would wait for ever.
+//
+// ANY (ARRAY[…]): see deliveries.ts.
 const endSlice = defineStatement<EndedDelivery>(
   'deliveries_end_slice',
   `WITH picked AS MATERIALIZED (

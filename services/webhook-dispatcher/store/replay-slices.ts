@@ -172,7 +172,8 @@ export interface LockedDelivery {
   readonly unsendable: boolean;
 }
 
-// OFFSET makes the planner look each lane up, where it otherwise may read the whole table.
+// OFFSET makes the planner look each lane up, where it otherwise may read the whole table. ANY (ARRAY[…]) and the order of a
+// row do so for each delivery: see deliveries.ts.
 const lockLanesOf = defineStatement<LockedDelivery>(
   'replay_lock_lanes',
   `WITH wanted AS MATERIALIZED (

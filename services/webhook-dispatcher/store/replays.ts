@@ -88,7 +88,7 @@ const beginSeries = defineStatement(
   'replay_begin',
   `WITH ended AS (
      DELETE FROM deliveries AS d USING unnest($1::uuid[], $2::boolean[]) AS r (id, waits)
-     WHERE d.id = ANY (ARRAY[r.id]) AND ${endedWithinSql('d', '$3', '$4')}
+     WHERE d.id = r.id AND d.id = ANY ($1::uuid[]) AND ${endedWithinSql('d', '$3', '$4')}
      RETURNING d.*, r.waits
    )
    INSERT INTO deliveries (id, position, event_id, destination_id, application_id, sequence,

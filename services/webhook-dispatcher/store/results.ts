@@ -27,6 +27,7 @@ const RESULT: readonly Column[] = [
 // - Each result increments the fence, so that a batch that is written twice, because the answer to the
 //   commit was lost, counts once.
 // - The rows are locked in the order of lanes and positions, as in all statements that lock several.
+// - `ANY (ARRAY[…])`, `IS TRUE` and the order of a row make each delivery a lookup: see deliveries.ts.
 // - A delivery that ends is deleted and stored as ended by an insert, because an update that moves a row to another
 //   partition fails whoever waits for the row.
 // - Assembled from strings, because arrays of few rows and of many are unnested differently: see
@@ -54,7 +55,7 @@ const recordResults = defineArrayStatement<{ id: string }>(
    ), ended AS (
      DELETE FROM deliveries AS d USING result AS r
      WHERE r.state <> 'due' AND d.storage <> 'ended' AND d.id = ANY (ARRAY[r.id])
-       AND d.state <> 'delivered' AND (d.fence = r.fence OR r.state = 'delivered' AND d.replays = r.replays)
+       AND (d.state <> 'delivered' AND (d.fence = r.fence OR r.state = 'delivered' AND d.replays = r.replays)) IS TRUE
      RETURNING d.*, r.state AS last_state, r.reason AS last_reason,
        r.started_at, r.duration_ms, r.status, r.failure
    ), stored AS (
