@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { TokenSigner } from '../identity.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { TokenSigner, TokenVerifier } from '../identity.ts';
 import {
   faultOf,
   GET_DECISION,
@@ -62,6 +62,31 @@ test('bytes that cannot be decoded: INVALID_ARGUMENT with a token, UNAUTHENTICAT
     details: 'the request cannot be decoded',
   });
   expect(handled).toEqual([]);
+});
+
+test('a call that is cancelled while its token is verified is reported as cancelled', async () => {
+  const { decisions, handled, logged } = await open();
+  const context = { identity: TEST_INTEGRATION };
+  await decisions.getDecision(GET_DECISION, context);
+  const [asked, verified] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { verify } = TokenVerifier.prototype;
+  const spy = vi.spyOn(TokenVerifier.prototype, 'verify');
+  onTestFinished(() => spy.mockRestore());
+  spy.mockImplementationOnce(async function (this: TokenVerifier, token) {
+    asked.resolve();
+    await verified.promise;
+    return verify.call(this, token);
+  });
+  const abort = new AbortController();
+  const fault = faultOf(decisions.getDecision(GET_DECISION, { ...context, signal: abort.signal }));
+  await asked.promise;
+  abort.abort();
+  expect(await fault).toMatchObject({ kind: 'cancelled' });
+  // On the same connection: the cancellation has arrived before this call.
+  await decisions.getDecision(GET_DECISION, context);
+  verified.resolve();
+  await expect.poll(() => logged().map(({ code }) => code)).toEqual(['ok', 'ok', 'cancelled']);
+  expect(handled).toHaveLength(2);
 });
 
 test('an unknown method: UNIMPLEMENTED', async () => {

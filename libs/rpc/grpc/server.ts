@@ -140,6 +140,11 @@ function admissionInterceptor(
             };
             procedure.admit(head).then(
               (admission) => {
+                if (cancellation.signal.aborted) {
+                  // grpc-js passes a cancelled call on to no handler.
+                  procedure.fail(admission, cancelled());
+                  return;
+                }
                 admitted = admission;
                 admissions.set(metadata, admission);
                 onAdmitted(call.getPeer());

@@ -24,7 +24,7 @@ const OTHERS = 20_000;
 /** As the service's connections. */
 const OPTIONS =
   '-c enable_seqscan=off -c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan';
-/** How many rows all parts of a plan may read together for each delivery; recording results reads 21. */
+/** How many rows all parts of a plan may read together for each delivery; a claim reads 19. */
 const MAX_ROWS_EACH = 40;
 const LEASE_MS = 60_000;
 
