@@ -47,7 +47,9 @@ async function tryLink(from: string, to: string): Promise<boolean> {
 async function evictDead(dir: string, lock: string): Promise<void> {
   const holder = await findHolder(dir);
   if (holder !== undefined) {
-    throw new StartError(`Another Creditlane (process ${holder.pid}) is using ${dir}.`);
+    throw new StartError(
+      `Another Creditlane (process ${holder.pid}) is using ${dir}. Stop it, or choose another --data-dir and --port.`,
+    );
   }
   // Another starter may have replaced the lock meanwhile: if the renamed lock is of a live process, it is
   // put back.

@@ -76,7 +76,9 @@ async function runProgram(name: string, command: string, args: string[], timeout
     return await run(command, args, { timeout: timeoutMs });
   } catch (cause) {
     const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
-    const what = missing ? 'is not installed' : `failed (${command} ${args.join(' ')})`;
+    const what = missing
+      ? 'is not installed. Java 17 or newer and Maven are needed'
+      : `failed (${command} ${args.join(' ')})`;
     throw new JarsUnavailableError(`There is no ${name}: ${command} ${what}.`, { cause });
   }
 }
