@@ -48,7 +48,7 @@ const KEEPALIVE_TIMEOUT_MS = 5_000;
 /** A process of another service has one connection to each address, and a probe one. */
 const MAX_CONNECTIONS = 1_024;
 
-/** The reason of every cancellation: without one, Node would make an exception with a stack trace for each. */
+/** The reason of every abort: without a reason, Node makes an exception with a stack trace for each. */
 const CANCELLED = cancelled();
 
 /** Admitted calls whose body has not arrived, under the metadata object that grpc-js passes on. */
@@ -142,7 +142,7 @@ function admissionInterceptor(
               (admission) => {
                 if (cancellation.signal.aborted) {
                   // grpc-js passes a cancelled call on to no handler.
-                  procedure.fail(admission, cancelled());
+                  procedure.fail(admission, CANCELLED);
                   return;
                 }
                 admitted = admission;
@@ -159,7 +159,7 @@ function admissionInterceptor(
             cancellation.abort(CANCELLED);
             // grpc-js refused the body itself, for its size for example, so `answer` will not run.
             if (admitted !== undefined && !admitted.answering) {
-              procedure.fail(admitted, cancelled());
+              procedure.fail(admitted, CANCELLED);
             }
           },
         }),

@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** What PostgreSQL's statistics describe. A queue that was emptied keeps its pages, and they say that these have no rows. */
+/** What PostgreSQL's statistics describe. A queue that was emptied keeps its pages; its statistics say that the pages have no rows. */
 type Statistics = 'an emptied queue' | 'the queue';
 
 /** Inserts the deliveries, each to a destination of its own, among others that are not due. */
@@ -47,7 +47,7 @@ async function insertDeliveries({
   statistics?: Statistics;
 }): Promise<LeasedDelivery[]> {
   const vacuumAndAnalyze = () => fixture.sql.query('VACUUM ANALYZE deliveries_queue');
-  // Otherwise it may make other statistics at any time.
+  // Autovacuum could make other statistics at any time.
   await fixture.sql.query('ALTER TABLE deliveries_queue SET (autovacuum_enabled = off)');
   if (statistics === 'an emptied queue') {
     await insertOthers();
