@@ -2,7 +2,7 @@
 import type { Database } from '@creditlane/postgres/database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import { endLostPulls, findRetailersOfLost } from '../store/pull-states.ts';
+import { endLostPulls } from '../store/pull-states.ts';
 import type { PullRow } from './pull.ts';
 import { appendPullRecord, type PullAuditDeps } from './pull-audit.ts';
 
@@ -12,14 +12,18 @@ export interface LostPullsDeps extends PullAuditDeps {
 }
 
 /**
- * Ends the pulls whose owner died after it had sent the inquiry: their outcome is unknown. Those of a retailer whose
- * audit log takes no record stay, and keep nobody else's pulls from going on.
+ * Ends these retailers' pulls whose owner died after it had sent the inquiry: their outcome is unknown. Those of a retailer
+ * whose audit log takes no record stay, and keep nobody else's pulls from going on.
  *
  * @param own the pulls that this process runs, which are not lost
  */
-export async function endLost(deps: LostPullsDeps, own: readonly string[]): Promise<PullRow[]> {
+export async function endLost(
+  deps: LostPullsDeps,
+  retailerIds: readonly string[],
+  own: readonly string[],
+): Promise<PullRow[]> {
   const ended: PullRow[] = [];
-  for (const retailerId of await findRetailersOfLost(deps.pool, own)) {
+  for (const retailerId of retailerIds) {
     try {
       ended.push(...(await endLostOf(deps, retailerId, own)));
     } catch (err) {

@@ -1,6 +1,7 @@
 // A model of the states of an applicant's pulls, compared with the statements of two owners: requests, leases that
 // end, inquiries that are sent, never sent or lost, and late answers.
 import { randomUUID } from 'node:crypto';
+import { runQuery } from '@creditlane/postgres/statement';
 import type { PullState } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { newId } from '@creditlane/runtime/ids';
 import {
@@ -19,7 +20,7 @@ import {
   markSent,
   type OwnedPull,
   postponePull,
-  takeDuePulls,
+  takeDuePullsQuery,
 } from '../store/pull-states.ts';
 import { aSubject } from '../test-applications.ts';
 import { requestCreditFile } from './request-credit-file.ts';
@@ -242,7 +243,10 @@ async function start(): Promise<System<Request>> {
         case 'lost ones end':
           return `lost ${(await endLostPulls(pool, retailerId, [])).length}`;
         case 'take': {
-          const [pull] = await takeDuePulls(pool, { limit: 1, share: 1, leaseMs: LEASE_MS });
+          const [pull] = await runQuery(
+            pool,
+            takeDuePullsQuery({ limit: 1, share: 1, leaseMs: LEASE_MS }),
+          );
           if (pull === undefined) return 'nothing';
           held.set(request.owner, { pull, hasSent: false });
           return `took ${await indexOf(pull.id)}`;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { seal } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
+import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { FailureReason, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { unavailable } from '@creditlane/rpc/fault';
@@ -13,11 +14,11 @@ import type { InquiryOutcome, NeverSentReason } from '../bureaus/transport/inqui
 import {
   endLostPulls,
   endPull,
-  findRetailersOfLost,
   markSent,
   postponePull,
   renewLeases,
-  takeDuePulls,
+  retailersOfLostQuery,
+  takeDuePullsQuery,
 } from '../store/pull-states.ts';
 import { answered, fileAnswer } from '../test-bureau.ts';
 import { addApplicant, KEYS, read, readEnded, request, useApplicant } from '../test-credit-file.ts';
@@ -284,8 +285,8 @@ test('a pull whose lease ended while the database was away goes on, leased for t
   expect((await stateOf(id)).state).toBe('RUNNING');
   await inTransaction(service.sql, async (tx) => {
     await tx.query(`UPDATE pulls SET due_at = now() WHERE id = $1`, [id]);
-    expect(await findRetailersOfLost(tx, [])).toContain(retailerId);
-    expect(await findRetailersOfLost(tx, [id])).toEqual([]);
+    expect(await runQuery(tx, retailersOfLostQuery([]))).toContain(retailerId);
+    expect(await runQuery(tx, retailersOfLostQuery([id]))).toEqual([]);
     expect(await endLostPulls(tx, retailerId, [id])).toEqual([]);
   });
   release();
@@ -377,7 +378,9 @@ test('a former owner changes nothing', async () => {
   await endLease(former.id);
   expect(await markSent(pool, owner, consent, 1_000)).toBe(false);
   expect(await endLostPulls(pool, applicant.retailerId, [])).toEqual([]);
-  expect(await takeDuePulls(pool, { limit: 0, share: 1, leaseMs: 1_000 })).toEqual([]);
+  expect(await runQuery(pool, takeDuePullsQuery({ limit: 0, share: 1, leaseMs: 1_000 }))).toEqual(
+    [],
+  );
   service.applications.delay = undefined;
   await service.restart();
 });

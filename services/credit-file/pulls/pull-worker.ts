@@ -1,10 +1,17 @@
 /** Runs the pulls that are due, of this process and of those that died, several at once. */
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import {
   type PeriodicTask,
   startPeriodicTask,
 } from '@creditlane/runtime/concurrency/periodic-task';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
-import { findNextDueMs, type OwnedPull, renewLeases, takeDuePulls } from '../store/pull-states.ts';
+import {
+  nextDueMsQuery,
+  type OwnedPull,
+  renewLeases,
+  retailersOfLostQuery,
+  takeDuePullsQuery,
+} from '../store/pull-states.ts';
 import { endLost } from './lost-pulls.ts';
 import type { PullRow } from './pull.ts';
 import { type RunPullDeps, runPull } from './run-pull.ts';
@@ -70,18 +77,19 @@ export class PullWorker {
         // First, because leases end while the database is away.
         await this.#renew();
         const own = [...this.#running.keys()].map(({ id }) => id);
-        for (const lost of await endLost(this.#options, own)) {
+        const free = maxPulls - this.#running.size;
+        const [taken, nextMs = pollMs, retailersOfLost] = await runPipeline(pool, [
+          takeDuePullsQuery({ limit: free, share, leaseMs }),
+          nextDueMsQuery(),
+          retailersOfLostQuery(own),
+        ]);
+        for (const pull of taken) this.#start(pull);
+        // With more pulls than may run, the end of one of them wakes the loop. A pull that is due and was not taken waits for
+        // its retailer's others, whose ends wake the loop, too.
+        if (free > taken.length && nextMs > 0) pauseMs = Math.min(pollMs, nextMs);
+        for (const lost of await endLost(this.#options, retailersOfLost, own)) {
           log.warn({ pullId: lost.id, source: lost.source }, 'the outcome of a pull is unknown');
           onEnded(lost);
-        }
-        const free = maxPulls - this.#running.size;
-        const taken = free > 0 ? await takeDuePulls(pool, { limit: free, share, leaseMs }) : [];
-        for (const pull of taken) this.#start(pull);
-        // With more pulls than may run, the end of one of them wakes the loop.
-        if (free > taken.length) {
-          const nextMs = (await findNextDueMs(pool)) ?? pollMs;
-          // A pull that is due and was not taken waits for its retailer's others, whose ends wake the loop.
-          if (nextMs > 0) pauseMs = Math.min(pollMs, nextMs);
         }
       } catch (err) {
         log.warn({ err }, 'pulls cannot be read');

@@ -2,7 +2,12 @@
  * The SQL of the pull worker: takes pulls by a lease, and advances their states. Every statement on a taken pull
  * compares the fence, which each owner raises, so that a former owner changes nothing.
  */
-import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import {
+  defineStatement,
+  mapQueryResult,
+  type Query,
+  type Queryable,
+} from '@creditlane/postgres/statement';
 import type { Consent, Failure, PullRow, State } from '../pulls/pull.ts';
 import { PULL_COLUMNS } from './pulls.ts';
 
@@ -44,11 +49,16 @@ const takeDue = defineStatement<OwnedPull>(
 );
 
 /** Takes up to `limit` pulls that are due, for `leaseMs`, and at most `share` of one retailer and source. */
-export function takeDuePulls(
-  db: Queryable,
-  { limit, share, leaseMs }: { limit: number; share: number; leaseMs: number },
-): Promise<OwnedPull[]> {
-  return takeDue.run(db, [limit, leaseMs, share]);
+export function takeDuePullsQuery({
+  limit,
+  share,
+  leaseMs,
+}: {
+  limit: number;
+  share: number;
+  leaseMs: number;
+}): Query<OwnedPull[]> {
+  return takeDue.query([limit, leaseMs, share]);
 }
 
 const selectRetailersOfLost = defineStatement<{ retailer_id: string }>(
@@ -59,11 +69,10 @@ const selectRetailersOfLost = defineStatement<{ retailer_id: string }>(
 );
 
 /** The retailers with pulls whose owner died after it had sent the inquiry; `own` are pulls that this process runs. */
-export async function findRetailersOfLost(
-  db: Queryable,
-  own: readonly string[],
-): Promise<string[]> {
-  return (await selectRetailersOfLost.run(db, [own])).map(({ retailer_id }) => retailer_id);
+export function retailersOfLostQuery(own: readonly string[]): Query<string[]> {
+  return mapQueryResult(selectRetailersOfLost.query([own]), (rows) =>
+    rows.map(({ retailer_id }) => retailer_id),
+  );
 }
 
 // The fence stays: the owner, if it still lives and has got the answer, may replace UNKNOWN by it.
@@ -214,9 +223,8 @@ const selectNextDue = defineStatement<{ dueInMs: number }>(
 );
 
 /** The time until the next pull is due; undefined when no pull is unfinished. */
-export async function findNextDueMs(db: Queryable): Promise<number | undefined> {
-  const [row] = await selectNextDue.run(db, []);
-  return row?.dueInMs;
+export function nextDueMsQuery(): Query<number | undefined> {
+  return mapQueryResult(selectNextDue.query(), ([row]) => row?.dueInMs);
 }
 
 export const countUnfinished = defineStatement<{ source: string; state: string; count: number }>(

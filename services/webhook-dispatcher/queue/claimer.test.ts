@@ -10,6 +10,7 @@ import {
   claimDueQuery,
   endExpiredHoldsQuery,
   endExpiredLeasesQuery,
+  hasLeasesQuery,
   lockReplayedLanesQuery,
   promoteNextQuery,
   releaseLeasesQuery,
@@ -286,6 +287,7 @@ it.each(['an emptied', 'a new'])(
       promote: promoteNextQuery([held], LEASE_MS),
       endHolds: endExpiredHoldsQuery(5),
       endLeases: endExpiredLeasesQuery(LEASE_MS, 5),
+      findLeases: hasLeasesQuery(LEASE_MS),
       lockReplayed: lockReplayedLanesQuery([held]),
       probe: claimProbesQuery(5, { probeMs: LEASE_MS, leaseMs: LEASE_MS }),
       endSlice: endSliceQuery({

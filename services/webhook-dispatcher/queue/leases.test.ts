@@ -112,3 +112,22 @@ it('more leases that expired long ago than end at once all end without a pause b
   await renewal.close();
   expect(backlog.mayInclude(first?.destinationId ?? '')).toBe(true);
 });
+
+it('while no delivery is leased, expired leases are looked for once in the time of a lease', async () => {
+  await fixture.sql.query('DELETE FROM deliveries');
+  const connect = vi.spyOn(fixture.sql, 'connect');
+  const expiringBefore = vi.fn(() => []);
+  const backlog = new Backlog(() => undefined);
+  const queue = { backlog, expiringBefore } as Partial<DeliveryQueue> as DeliveryQueue;
+  const options = { pool: fixture.sql, log: silentLog, queue, leaseMs: 5_000 };
+  const renewal = new LeaseRenewal(options);
+  await vi.waitFor(() => expect(expiringBefore).toHaveBeenCalledTimes(3), 15_000);
+  expect(connect).toHaveBeenCalledTimes(1);
+  connect.mockRestore();
+  await leaseDeliveries(1);
+  await fixture.sql.query("UPDATE deliveries SET next_attempt_at = now() + interval '5 s'");
+  const leased = async () =>
+    (await fixture.sql.query('SELECT FROM deliveries WHERE leased')).rowCount;
+  await vi.waitFor(async () => expect(await leased()).toBe(0), { timeout: 20_000 });
+  await renewal.close();
+});

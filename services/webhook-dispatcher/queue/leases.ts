@@ -3,6 +3,7 @@
  * leases, such as those of a process that died.
  */
 import type { Database } from '@creditlane/postgres/database';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { runQuery } from '@creditlane/postgres/statement';
 import {
   type PeriodicTask,
@@ -11,6 +12,7 @@ import {
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import {
   endExpiredLeasesQuery,
+  hasLeasesQuery,
   releaseLeasesQuery,
   renewLeasesQuery,
 } from '../store/deliveries.ts';
@@ -45,6 +47,8 @@ export class LeaseRenewal {
   readonly #options: LeaseOptions & { readonly queue: DeliveryQueue };
   readonly #task: PeriodicTask;
   #lookedBackMs = Number.NEGATIVE_INFINITY;
+  /** By performance.now(): no lease expires before. */
+  #nextLookMs = 0;
 
   constructor(options: LeaseOptions & { readonly queue: DeliveryQueue }) {
     this.#options = options;
@@ -92,13 +96,18 @@ export class LeaseRenewal {
   }
 
   async #endExpired(): Promise<void> {
-    const { pool, log, queue } = this.#options;
+    const { pool, log, queue, leaseMs } = this.#options;
     const nowMs = performance.now();
+    if (nowMs < this.#nextLookMs) return;
     const looksBack = nowMs - this.#lookedBackMs >= LOOK_BACK_EVERY_MS;
     try {
       const withinMs = looksBack ? ANY_TIME_MS : EXPIRED_WITHIN_MS;
-      const ended = await runQuery(pool, endExpiredLeasesQuery(withinMs, MAX_EXPIRED));
-      const { count, destinationIds } = ended;
+      const [{ count, destinationIds }, isAnyLeft] = await runPipeline(pool, [
+        endExpiredLeasesQuery(withinMs, MAX_EXPIRED),
+        hasLeasesQuery(withinMs),
+      ]);
+      // The leases that begin after this look last that long.
+      if (!isAnyLeft) this.#nextLookMs = nowMs + leaseMs;
       // A look back that reached the limit has left leases of any age, which only the next look back finds.
       if (looksBack && count < MAX_EXPIRED) this.#lookedBackMs = nowMs;
       if (destinationIds.length > 0) queue.backlog.add(destinationIds);

@@ -162,6 +162,18 @@ export function endExpiredLeasesQuery(
   }));
 }
 
+const hasLeases = defineStatement<{ hasLeases: boolean }>(
+  'deliveries_have_leases',
+  `SELECT EXISTS (SELECT FROM deliveries
+     WHERE storage <> 'ended' AND state = 'due' AND leased
+       AND next_attempt_at >= now() - $1 * interval '1 ms') AS "hasLeases"`,
+);
+
+/** Whether any process has leased a delivery, by leases that last or have expired within `withinMs`. */
+export function hasLeasesQuery(withinMs: number): Query<boolean> {
+  return mapQueryResult(hasLeases.query([withinMs]), ([row]) => row?.hasLeases === true);
+}
+
 // After a wait for the lock of another promotion the delivery is no longer 'waiting': it is leased to whoever ran that one.
 const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
   'deliveries_promote',
