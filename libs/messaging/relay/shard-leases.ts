@@ -10,8 +10,10 @@ import { OUTBOX_SHARDS } from '../outbox.ts';
 /** The shards of a dead relay are taken over within LEASE_MS + RENEW_MS; the promise is five seconds. */
 const LEASE_MS = 3_000;
 const RENEW_MS = 1_500;
+/** While this relay holds all shards, and so waits for no lease to expire. */
+const RENEW_ALL_MS = 2_000;
 /** After a renewal that failed: two more attempts before the lease expires, when each fails at once. */
-const RETRY_MS = 500;
+const RETRY_MS = 400;
 
 /** This relay holds the shard while its row has this fence: a relay that takes it over raises the fence. */
 export interface Lease {
@@ -168,7 +170,9 @@ export class ShardLeases {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       const startedMs = performance.now();
-      const nextMs = (await this.#renew()) ? RENEW_MS : RETRY_MS;
+      const isRenewed = await this.#renew();
+      const renewMs = this.holdsAll() ? RENEW_ALL_MS : RENEW_MS;
+      const nextMs = isRenewed ? renewMs : RETRY_MS;
       // A shard whose lease had expired before, and that was not taken, is above this relay's share: it waits for a renewal.
       const expiryMs = [...this.#seen.values()]
         .map(({ sinceMs }) => sinceMs + LEASE_MS)
