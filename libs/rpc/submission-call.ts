@@ -1,5 +1,6 @@
 /** A call that concerns one submission: the names of the submission, and the scope of the caller. */
 import type { Call } from './call.ts';
+import { type Fault, notFound } from './fault.ts';
 
 /** Names one application submitted to one creditor; both ids in lower case. */
 export interface SubmissionKey {
@@ -45,6 +46,14 @@ export function submissionCall(
     },
     call,
   };
+}
+
+/** The same fault for another tenant's submission, for an application that was not submitted, and for none at all. */
+export function submissionNotFound(): Fault {
+  return notFound(
+    'submission_not_found',
+    'Within your grants, there is no such application that was submitted to this creditor.',
+  );
 }
 
 /**

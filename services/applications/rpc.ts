@@ -9,8 +9,8 @@ import {
   type SubmitApplicationRequest,
   SubmitApplicationRequestSchema,
 } from '@creditlane/proto/applications/v1/applications_service';
-import { notFound } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import { submissionNotFound } from '@creditlane/rpc/submission-call';
 import { type EraseApplicantDeps, eraseApplicant } from './applicant/erase-applicant.ts';
 import { maskedApplication } from './application.ts';
 import { archiveApplication } from './archive-application.ts';
@@ -96,7 +96,7 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
           applicationId.toLowerCase(),
           creditorId.toLowerCase(),
         );
-        if (!submission) throw notFound('submission_not_found', 'There is no such submission.');
+        if (!submission) throw submissionNotFound();
         const { retailerId, worksheet, submittedAt } = submission;
         return { retailerId, worksheet: worksheet.terms, submittedAt: submittedAt.toISOString() };
       },

@@ -14,7 +14,7 @@ import {
   type CommentAsRetailerUserRequest,
 } from '@creditlane/proto/conversations/v1/conversations_service';
 import type { Client } from '@creditlane/rpc/client';
-import { rowOf, type SubmissionCall } from '@creditlane/rpc/submission-call';
+import { rowOf, type SubmissionCall, submissionNotFound } from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/env';
 import type { Keys } from '@creditlane/runtime/setting';
@@ -23,7 +23,6 @@ import {
   checkContent,
   checkCreditorComment,
   checkRetailerComment,
-  submissionNotFound,
 } from './comment.ts';
 import { insertComment, type NewComment } from './store/comments.ts';
 import { findSubmissionState } from './submission-state.ts';

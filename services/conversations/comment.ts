@@ -2,7 +2,11 @@
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { type Fault, invalid, invalidFields, notFound } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
-import type { Scope, SubmissionKey } from '@creditlane/rpc/submission-call';
+import {
+  type Scope,
+  type SubmissionKey,
+  submissionNotFound,
+} from '@creditlane/rpc/submission-call';
 
 /** The parties of a submission. */
 export type Side = 'CREDITOR' | 'RETAILER';
@@ -96,11 +100,6 @@ export function conversationNotFound(): Fault {
 /** The same fault for another retailer's application as for none at all. */
 export function applicationNotFound(): Fault {
   return notFound('application_not_found', 'There is no such application.');
-}
-
-/** The same fault for another creditor's submission as for none at all. */
-export function submissionNotFound(): Fault {
-  return notFound('submission_not_found', 'There is no such submission.');
 }
 
 function archived(): Fault {

@@ -71,7 +71,8 @@ describe("a creditor's comment", () => {
       await expect(call).rejects.toMatchObject({
         kind: 'not_found',
         code: 'submission_not_found',
-        message: 'There is no such submission.',
+        message:
+          'Within your grants, there is no such application that was submitted to this creditor.',
       });
     }
     expect(await stored()).toEqual([]);

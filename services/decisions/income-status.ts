@@ -9,9 +9,9 @@ import {
   type SetIncomeStatusResponse,
   SetIncomeStatusResponseSchema,
 } from '@creditlane/proto/decisions/v1/decisions_service';
-import { rowOf, type SubmissionCall } from '@creditlane/rpc/submission-call';
+import { rowOf, type SubmissionCall, submissionNotFound } from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
-import { runOnSubmission, type SubmissionDeps, submissionNotFound } from './run-on-submission.ts';
+import { runOnSubmission, type SubmissionDeps } from './run-on-submission.ts';
 import { findIncomeStatus, updateIncomeStatus } from './store/income-status.ts';
 
 export interface IncomeStatusDeps extends SubmissionDeps {

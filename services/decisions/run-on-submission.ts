@@ -8,12 +8,13 @@ import {
 import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import type { Call } from '@creditlane/rpc/call';
 import type { Client } from '@creditlane/rpc/client';
-import { Fault, notFound } from '@creditlane/rpc/fault';
+import { Fault } from '@creditlane/rpc/fault';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import {
   couldBeInScope,
   type SubmissionCall,
   type SubmissionKey,
+  submissionNotFound,
 } from '@creditlane/rpc/submission-call';
 import type { ReceivedSubmission } from './events.ts';
 import { isInScope } from './submission.ts';
@@ -48,10 +49,6 @@ export async function runOnSubmission<T>(
   }
   if (result === undefined) throw submissionNotFound();
   return result;
-}
-
-export function submissionNotFound(): Fault {
-  return notFound('submission_not_found', 'There is no such submission.');
 }
 
 async function getSubmission(

@@ -2,10 +2,11 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { ApplicationSubmittedSchema } from '@creditlane/proto/applications/v1/applications_events';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
-import { type Fault, notFound } from '@creditlane/rpc/fault';
+import type { Fault } from '@creditlane/rpc/fault';
 import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
+import { submissionNotFound } from '@creditlane/rpc/submission-call';
 import { fakeService } from '@creditlane/rpc/test-fake-service';
 import type { Process } from '@creditlane/runtime/run';
 
@@ -46,7 +47,7 @@ function routesOf(state: FakeApplications): ServiceRoutes {
       const submission = state.submissions.find(
         (it) => it.applicationId === applicationId && it.creditorId === creditorId,
       );
-      if (!submission) throw notFound('submission_not_found', 'There is no such submission.');
+      if (!submission) throw submissionNotFound();
       const { retailerId, worksheet = {} } = submission;
       return { retailerId, worksheet, submittedAt: '2026-01-02T03:04:05.678Z' };
     },

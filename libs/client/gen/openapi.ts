@@ -2482,6 +2482,11 @@ export type components = {
             /** @description Must be the application in the path. */
             applicationId: string;
             decision: components["schemas"]["WritableDecisionValue"];
+            interestRate?: number;
+            paymentAmount?: number;
+            salePrice?: number;
+            downPayment?: number;
+            term?: number;
         } & components["schemas"]["DecisionFigures"];
         RecordedDecision: {
             /** @description 1, 2, 3 … for each application and creditor. */

@@ -7,11 +7,11 @@ import {
   type RecordDecisionResponse,
   RecordDecisionResponseSchema,
 } from '@creditlane/proto/decisions/v1/decisions_service';
-import type { SubmissionCall } from '@creditlane/rpc/submission-call';
+import { type SubmissionCall, submissionNotFound } from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import { checkDecision } from '../decision.ts';
-import { runOnSubmission, type SubmissionDeps, submissionNotFound } from '../run-on-submission.ts';
+import { runOnSubmission, type SubmissionDeps } from '../run-on-submission.ts';
 import type { InsertDecision } from './batched-insert.ts';
 import { isRecorded, isRepeatedCall } from './insert-decision.ts';
 import type { NewDecision } from './new-decision.ts';

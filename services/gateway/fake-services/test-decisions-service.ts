@@ -3,8 +3,8 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { type Decision, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { Call } from '@creditlane/rpc/call';
-import { notFound } from '@creditlane/rpc/fault';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
+import { submissionNotFound } from '@creditlane/rpc/submission-call';
 import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { newId } from '@creditlane/runtime/ids';
 import type { TestServices } from './test-services.ts';
@@ -19,7 +19,7 @@ export function fakeDecisionsService(services: TestServices): ServiceRoutes[] {
       identity.creditorId === creditorId ||
       (retailerId !== undefined && identity.retailerId === retailerId);
     if (decisions === undefined || !sees) {
-      throw notFound('submission_not_found', 'there is no such submission');
+      throw submissionNotFound();
     }
     return decisions;
   };

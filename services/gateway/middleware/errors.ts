@@ -21,7 +21,11 @@ export const answerErrors: RequestMiddleware = async function answerErrors(ctx, 
 export const refuseUnrouted: RequestMiddleware = async function refuseUnrouted(ctx) {
   const { matched = [] } = ctx as RouterContext<RequestState>;
   const served = new Set(matched.flatMap(({ methods }) => methods));
-  if (served.size === 0) throw notFound('route_not_found', 'no operation has this path');
+  if (served.size === 0)
+    throw notFound(
+      'route_not_found',
+      'no operation has this path; /docs shows those that there are',
+    );
   const allow = METHODS.filter((method) => served.has(method)).join(', ');
   ctx.set('Allow', allow);
   throw invalid('method_not_allowed', `this path takes ${allow}`);
