@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { defineStatement } from '@creditlane/postgres/statement';
 import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
+import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { silentLog } from '@creditlane/runtime/test-log';
-import pg from 'pg';
 import {
   afterAll,
   beforeAll,
@@ -76,11 +76,10 @@ async function keyIdsOpenedBy(ring: KeyRing): Promise<string[]> {
 describe('in a large table', () => {
   /** How many blocks the query reads, with the plan that a service's connections make. */
   async function blocksOf(work: () => Promise<unknown>): Promise<number> {
-    const query = vi.spyOn(pg.Client.prototype, 'query');
+    const sent = watchSentQueries();
     await work();
-    const configs = query.mock.calls.map(([config]) => config as unknown as pg.QueryConfig);
-    query.mockRestore();
-    const [{ text = '', values = [] } = {}] = configs.filter((config) => config.name);
+    const [{ text = '', values = [] } = {}] = sent();
+    vi.restoreAllMocks();
     const literals = values.map((value) => (typeof value === 'string' ? `'${value}'` : value));
     const client = await database.pool.connect();
     try {

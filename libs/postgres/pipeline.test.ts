@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { oldBytesOfEach } from '@creditlane/runtime/test-old-generation';
-import type pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { isDatabaseUnavailable } from './error-classes.ts';
 import { runPipeline } from './pipeline.ts';
 import { defineStatement, mapQueryResult, runQuery } from './statement.ts';
@@ -178,6 +178,47 @@ test.each([
   await expect(runReadWriteTransaction(pool, [write.query([1, 'one'])], decide)).rejects.toThrow();
   expect(await notes()).toEqual([]);
   expect(await runQuery(pool, read.query())).toEqual([]);
+});
+
+test.each([
+  ['rows', 'SELECT 1 AS one, NULL AS none', [{ one: 1, none: null }]],
+  ['rows without columns', 'SELECT', [{}]],
+  ['no rows', "UPDATE notes SET text = '' WHERE false", []],
+])(
+  'the columns of a statement with %s are asked for once on each connection',
+  async (kind, text, rows) => {
+    const describe = vi.spyOn(pg.Connection.prototype, 'describe' as never);
+    const statement = defineStatement(`with ${kind}`, text);
+    for (const _ of [1, 2, 3]) expect(await runQuery(pool, statement.query())).toEqual(rows);
+    expect(describe).toHaveBeenCalledTimes(1);
+    expect(await runQuery(db.connect({ max: 1 }), statement.query())).toEqual(rows);
+    expect(describe).toHaveBeenCalledTimes(2);
+  },
+);
+
+test('a prepared statement whose columns have changed is refused', async () => {
+  await db.sql.query('CREATE TABLE growing (id int); INSERT INTO growing VALUES (1)');
+  const all = defineStatement('growing_all', 'SELECT * FROM growing');
+  expect(await runQuery(pool, all.query())).toEqual([{ id: 1 }]);
+  await db.sql.query('ALTER TABLE growing ADD text text');
+  await expect(runQuery(pool, all.query())).rejects.toMatchObject({ code: '0A000' });
+});
+
+test('a value that would be rounded rejects, and the connection runs further queries', async () => {
+  const large = defineStatement('large', 'SELECT 9007199254740993 AS large');
+  await expect(runPipeline(pool, [write.query([1, 'one']), large.query()])).rejects.toThrow(
+    RangeError,
+  );
+  expect(await runQuery(pool, divide.query([1]))).toEqual([{ quotient: 1 }]);
+});
+
+test('a second statement of the same name is refused, and no query beside it takes effect', async () => {
+  const other = defineStatement('divide', 'SELECT 2 / $1::int AS quotient');
+  await runQuery(pool, divide.query([1]));
+  await expect(runPipeline(pool, [write.query([1, 'one']), other.query([1])])).rejects.toThrow(
+    "the name 'divide' is that of another statement",
+  );
+  expect(await notes()).toEqual([]);
 });
 
 test('pg has the version whose private parts the pipeline was checked against', () => {

@@ -5,7 +5,13 @@ import type { RowTurns } from './row-turns.ts';
 
 /** A statement with its values, and the function that makes the result of its rows. */
 export interface Query<Result> {
-  readonly config: Required<pg.QueryConfig>;
+  readonly config: {
+    readonly name: string;
+    readonly text: string;
+    readonly values: unknown[];
+    /** Makes the values of the rows of their text. */
+    readonly types: pg.CustomTypesConfig;
+  };
   toResult(rows: unknown[]): Result;
 }
 

@@ -2,7 +2,7 @@
 
 import { VALUE_TYPES } from './connection/value-types.ts';
 import { runPipeline } from './pipeline.ts';
-import { type Query, type Queryable, ScopedPool, useConnection } from './query.ts';
+import type { Query, Queryable } from './query.ts';
 
 export type { Query, Queryable };
 
@@ -37,10 +37,6 @@ export function mapQueryResult<Result, Mapped>(
 
 /** Runs one query. Rejects with the error of the database. */
 export async function runQuery<Result>(db: Queryable, query: Query<Result>): Promise<Result> {
-  if (db instanceof ScopedPool) {
-    const [result] = await runPipeline(db, [query]);
-    return result;
-  }
-  const { rows } = await useConnection(db, (client) => client.query(query.config));
-  return query.toResult(rows);
+  const [result] = await runPipeline(db, [query]);
+  return result;
 }

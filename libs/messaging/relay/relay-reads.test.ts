@@ -3,6 +3,7 @@ import type { EventMessage } from '@creditlane/events/message';
 import { decodeEvent } from '@creditlane/events/topics';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
+import { type SentQuery, watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { silentLog } from '@creditlane/runtime/test-log';
@@ -65,12 +66,11 @@ const sequencesOf = (key: string) =>
 
 /** The reads of the outbox from now on, last first: their text, and after which id they read. */
 function watchReads() {
-  const query = vi.spyOn(pg.Client.prototype, 'query');
+  const sent = watchSentQueries();
   return () =>
-    query.mock.calls
-      .map(([config]) => config as unknown as pg.QueryConfig & { name: string; values: unknown[] })
+    sent()
       .filter(({ name }) => name === 'outbox_read')
-      .map((config) => ({ config, afterId: Number(config.values[3]) }))
+      .map((query) => ({ query, afterId: Number(query.values[3]) }))
       .reverse();
 }
 
@@ -126,7 +126,7 @@ test('beside a long transaction, a read visits few of the events that were publi
     const later = reads().find(({ afterId }) => afterId >= lastId);
     return later ?? expect.unreachable('no read has passed the published events yet');
   }, 15_000);
-  expect(await countBlocks(last.config)).toBeLessThan(MAX_BLOCKS);
+  expect(await countBlocks(last.query)).toBeLessThan(MAX_BLOCKS);
   await reader.end();
 });
 
@@ -143,7 +143,7 @@ test('a read visits no further event of a key that has many unpublished ones', a
      FROM generate_series(1, 10000) AS n`,
   );
   // A read has 500 rows, each with a search by its key: 4 blocks. Their keys have 10,000 rows in 200 blocks.
-  expect(await countBlocks(read.config)).toBeLessThan(3_000);
+  expect(await countBlocks(read.query)).toBeLessThan(3_000);
 });
 
 test('the relay waits for no wake-up while the outbox has unpublished events', async () => {
@@ -177,7 +177,7 @@ async function readLastId(): Promise<number> {
 }
 
 /** How many blocks the statement reads beside 20 further events, by the plan that the service's connections make. */
-async function countBlocks({ text, values }: { text: string; values: unknown[] }): Promise<number> {
+async function countBlocks({ text, values }: SentQuery): Promise<number> {
   const client = await db.reserved.connect();
   try {
     await client.query('BEGIN');
@@ -185,7 +185,9 @@ async function countBlocks({ text, values }: { text: string; values: unknown[] }
       client,
       Array.from({ length: 20 }, (_, n) => ({ key: `key ${n + 1}`, sequence: 1 })),
     );
-    const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values);
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, [
+      ...values,
+    ]);
     const { Plan: plan } = rows[0]['QUERY PLAN'][0];
     expect(plan['Actual Rows']).toBeGreaterThanOrEqual(20);
     return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];

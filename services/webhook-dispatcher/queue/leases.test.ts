@@ -1,6 +1,6 @@
 import { runQuery } from '@creditlane/postgres/statement';
+import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { silentLog } from '@creditlane/runtime/test-log';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { endExpiredLeasesQuery, renewLeasesQuery } from '../store/deliveries.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
@@ -58,14 +58,7 @@ it('the lease of a delivery to a disabled destination is not renewed', async () 
 });
 
 it('leases are renewed 100 at a time, so that results wait for the rows of few', async () => {
-  const sizes: number[] = [];
-  const query: (...args: unknown[]) => unknown = pg.Client.prototype.query;
-  const spy = vi.spyOn(pg.Client.prototype, 'query');
-  spy.mockImplementation(function (this: pg.Client, ...args: unknown[]) {
-    const { name, values } = args[0] as { name?: string; values: unknown[][] };
-    if (name === 'deliveries_renew') sizes.push(values[0]?.length ?? 0);
-    return query.apply(this, args) as never;
-  });
+  const sent = watchSentQueries();
   const leased = await leaseDeliveries(250);
   const entries = leased.map((delivery) => ({ delivery, leasedUntilMs: 0 })) as QueueEntry[];
   const queue = {
@@ -75,7 +68,8 @@ it('leases are renewed 100 at a time, so that results wait for the rows of few',
   const renewal = new LeaseRenewal({ pool: fixture.sql, log: silentLog, queue, leaseMs: 5_000 });
   await vi.waitFor(() => expect(entries.every((it) => it.leasedUntilMs > 0)).toBe(true), 15_000);
   await renewal.close();
-  spy.mockRestore();
+  const renewals = sent().filter(({ name }) => name === 'deliveries_renew');
+  const sizes = renewals.map(({ values: [ids] }) => String(ids).split(',').length);
   expect(sizes.slice(0, 3)).toEqual([100, 100, 50]);
 });
 
