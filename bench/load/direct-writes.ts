@@ -1,7 +1,8 @@
 /** The limit of the write path: PostgreSQL runs the statement that records a decision, and nothing else. */
 import { create } from '@bufbuild/protobuf';
 import { insertDecision } from '@creditlane/decisions/record-decision/insert-decision';
-import type { Queryable } from '@creditlane/postgres/statement';
+import { defineStatement, type Query, runQuery } from '@creditlane/postgres/statement';
+import { capturingClient } from '@creditlane/postgres/test-capturing-client';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { newId } from '@creditlane/runtime/ids';
@@ -36,8 +37,8 @@ export async function measureDirectWrites(options: DirectWriteOptions): Promise<
     const client = idle.pop();
     if (client === undefined) throw new Error('there are more callers than connections');
     written += 1;
-    const { rowCount } = await client.query(makeQuery(written));
-    if (rowCount !== 1) throw new Error('the statement recorded no decision');
+    const recorded = await runQuery(client, makeQuery(written));
+    if (recorded.length !== 1) throw new Error('the statement recorded no decision');
     idle.push(client);
     return performance.now();
   };
@@ -47,8 +48,6 @@ export async function measureDirectWrites(options: DirectWriteOptions): Promise<
     await Promise.all(clients.map((client) => client.end()));
   }
 }
-
-type WriteQuery = pg.QueryConfig & { values: [json: string] };
 
 /** Replaced by a new retry token in each write. */
 const RETRY_TOKEN = '00000000-0000-0000-0000-000000000000';
@@ -60,21 +59,18 @@ const RETRY_TOKEN = '00000000-0000-0000-0000-000000000000';
 async function prepareQueries(
   creditorId: string,
   applicationIds: readonly string[],
-): Promise<(n: number) => WriteQuery> {
-  const captured: WriteQuery[] = [];
-  const recordingClient = {
-    query(query: WriteQuery) {
-      captured.push(query);
-      return Promise.resolve({ rows: [] });
-    },
-  };
+): Promise<(n: number) => Query<unknown[]>> {
+  const captured: { name: string; text: string; json: string }[] = [];
+  const recording = capturingClient(({ name, text, values: [json] }) => {
+    captured.push({ name, text, json: String(json) });
+  });
   const decision = create(DecisionSchema, {
     ...DECISION,
     decision: DecisionValue[DECISION.decision],
     paymentFrequency: PaymentFrequency[DECISION.paymentFrequency],
   });
   for (const applicationId of applicationIds) {
-    await insertDecision(recordingClient as unknown as Queryable, {
+    await insertDecision(recording, {
       submission: { applicationId, creditorId },
       decision,
       recordedAt: new Date(),
@@ -82,12 +78,13 @@ async function prepareQueries(
       retryToken: RETRY_TOKEN,
     });
   }
-  if (!captured.every(({ values }) => values[0].includes(RETRY_TOKEN))) {
+  if (!captured.every(({ json }) => json.includes(RETRY_TOKEN))) {
     throw new Error('the JSON of the decisions has no retry token');
   }
   return (n) => {
-    const { name, text, values } = captured[n % captured.length] as WriteQuery;
-    const [json] = values;
-    return { ...(name && { name }), text, values: [json.replace(RETRY_TOKEN, newId())] };
+    const next = captured[n % captured.length];
+    if (next === undefined) throw new Error('no write was captured');
+    const { name, text, json } = next;
+    return defineStatement<unknown>(name, text).query([json.replace(RETRY_TOKEN, newId())]);
   };
 }

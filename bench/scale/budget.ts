@@ -36,7 +36,7 @@ const FILES: StepFiles = [
   [EXCHANGE, /webhook-dispatcher\/(sending|egress|queue)\//],
   [RELAY, /libs\/(messaging|events)\//],
   [REQUEST, /services\/gateway\/|node:_http_server|\/koa/],
-  [DRIVER, /\/pg(-protocol|-pool)?\//],
+  [DRIVER, /\/pg(-protocol|-pool)?\/|libs\/postgres\//],
 ];
 
 const STATEMENTS: readonly (readonly [step: string, database: RegExp, text: RegExp])[] = [

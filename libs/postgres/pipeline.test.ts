@@ -187,12 +187,12 @@ test.each([
 ])(
   'the columns of a statement with %s are asked for once on each connection',
   async (kind, text, rows) => {
-    const describe = vi.spyOn(pg.Connection.prototype, 'describe' as never);
+    const asked = vi.spyOn(pg.Connection.prototype, 'describe' as never);
     const statement = defineStatement(`with ${kind}`, text);
     for (const _ of [1, 2, 3]) expect(await runQuery(pool, statement.query())).toEqual(rows);
-    expect(describe).toHaveBeenCalledTimes(1);
+    expect(asked).toHaveBeenCalledTimes(1);
     expect(await runQuery(db.connect({ max: 1 }), statement.query())).toEqual(rows);
-    expect(describe).toHaveBeenCalledTimes(2);
+    expect(asked).toHaveBeenCalledTimes(2);
   },
 );
 
@@ -209,6 +209,7 @@ test('a value that would be rounded rejects, and the connection runs further que
   await expect(runPipeline(pool, [write.query([1, 'one']), large.query()])).rejects.toThrow(
     RangeError,
   );
+  expect(await notes()).toEqual([{ id: 1 }]);
   expect(await runQuery(pool, divide.query([1]))).toEqual([{ quotient: 1 }]);
 });
 
@@ -217,6 +218,10 @@ test('a second statement of the same name is refused, and no query beside it tak
   await runQuery(pool, divide.query([1]));
   await expect(runPipeline(pool, [write.query([1, 'one']), other.query([1])])).rejects.toThrow(
     "the name 'divide' is that of another statement",
+  );
+  const twice = [1, 2].map((n) => defineStatement('twice', `SELECT ${n} AS n`).query());
+  await expect(runPipeline(pool, [write.query([1, 'one']), ...twice])).rejects.toThrow(
+    "the name 'twice' is that of another statement",
   );
   expect(await notes()).toEqual([]);
 });

@@ -26,7 +26,8 @@ export type QueryResults<Queries extends readonly unknown[]> = {
  * transaction the queries are a transaction of their own. Rejects with the database's error for the first
  * query that it refuses: then no query has an effect, and a surrounding transaction has failed. When the
  * connection is lost before the answer (`isDatabaseUnavailable`), it is unknown whether all queries took
- * effect or none.
+ * effect or none. Rejects, too, when a value of a row has no counterpart in JavaScript (`VALUE_TYPES`): then all
+ * queries took effect.
  */
 export async function runPipeline<const Queries extends readonly (Query<unknown> | undefined)[]>(
   db: Queryable,
@@ -69,12 +70,12 @@ type Callback = (error: Error | null, results: Record<string, unknown>[][]) => v
  * Queries before one Sync message. The server answers them in order and commits at the Sync, unless
  * a transaction was begun. After an error the server skips everything up to the Sync.
  */
-class PipelinedQueries implements pg.Submittable {
+export class PipelinedQueries implements pg.Submittable {
   /** pg's client wraps it to enforce `query_timeout`. */
   callback: Callback;
   /** Milliseconds: the client's limit for one query, and the server's limit for each further one; 0 is no limit. */
   readonly query_timeout: number;
-  readonly #queries: readonly PreparedQuery[];
+  readonly queries: readonly PreparedQuery[];
   #failure: Error | undefined;
   #answered = 0;
 
@@ -83,7 +84,7 @@ class PipelinedQueries implements pg.Submittable {
     this.callback = callback;
     const { statement_timeout: each, query_timeout: one } = client.connectionParameters;
     this.query_timeout = one ? one + (queries.length - 1) * (each || 0) : 0;
-    this.#queries = queries.map(({ config }) => new PreparedQuery(config));
+    this.queries = queries.map(({ config }) => new PreparedQuery(config));
   }
 
   /** Of the query being answered: pg's client records it as prepared under this name. */
@@ -96,17 +97,20 @@ class PipelinedQueries implements pg.Submittable {
   }
 
   get #answering(): PreparedQuery | undefined {
-    return this.#queries[this.#answered];
+    return this.queries[this.#answered];
   }
 
   /** Sends the queries, or returns why none of them is sent. */
   submit(pgConnection: pg.Connection): Error | null {
     const connection = pgConnection as unknown as Connection;
-    const refused = this.#queries.find((query) => query.hasOtherText(connection));
+    const refused = this.queries.find((query, place) => {
+      const earlier = this.queries.slice(0, place).find(({ name }) => name === query.name);
+      return (earlier?.text ?? query.preparedText(connection) ?? query.text) !== query.text;
+    });
     if (refused) return new Error(`the name '${refused.name}' is that of another statement`);
     connection.stream.cork();
     try {
-      for (const query of this.#queries) query.send(connection);
+      for (const query of this.queries) query.send(connection);
       connection.sync();
     } finally {
       connection.stream.uncork();
@@ -136,13 +140,13 @@ class PipelinedQueries implements pg.Submittable {
   }
 
   handleReadyForQuery(): void {
-    const results = this.#queries.map(({ rows }) => rows);
+    const results = this.queries.map(({ rows }) => rows);
     this.callback(this.#failure ?? null, results);
   }
 
   handleError(error: Error, { submittedNamedStatements }: Connection): void {
     // The server skipped the queries after the refused one, so none of them is prepared.
-    for (const { name } of this.#queries.slice(this.#answered))
+    for (const { name } of this.queries.slice(this.#answered))
       delete submittedNamedStatements[name];
     this.callback(error, []);
   }

@@ -1,14 +1,14 @@
 /**
  * One execution of a prepared statement on a connection of pg: its messages, and the rows of its answer. pg's own query asks
- * for the columns of the result each time, and finds the parsers of their values anew; here both are done once for each
- * statement and connection, which took a tenth of Node's CPU for a webhook.
+ * for the columns of the result in each execution, and finds the parsers of their values anew, which took a twelfth of Node's
+ * CPU for a webhook. Here both are done once for each statement and connection.
  */
 import pg from 'pg';
 import type { Query } from './query.ts';
 
 type SentValue = string | Buffer | null;
 
-/** @types/pg leaves it out. Throws when a value cannot be sent. */
+/** pg's own, which @types/pg leaves out. Throws when a value cannot be sent. */
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): SentValue } })
   .utils;
 
@@ -27,13 +27,13 @@ export interface Connection {
 }
 
 /** The columns of a statement's result; null for a statement without a result. */
-type Columns = { names: string[]; parsers: ((text: string) => unknown)[]; empty: Row } | null;
+type Columns = { names: string[]; parsers: ((text: string) => unknown)[]; nulls: Row } | null;
 
 type Row = Record<string, unknown>;
 
 /**
- * The columns of each connection's prepared statements, by name. They stay as they are: PostgreSQL refuses to execute a
- * prepared statement whose columns have changed.
+ * The columns of each connection's prepared statements, by name. They stay as they are: PostgreSQL refuses a prepared
+ * statement whose columns have changed, for as long as the connection lives (0A000).
  */
 const knownColumns = new WeakMap<Connection, Map<string, Columns>>();
 
@@ -43,7 +43,7 @@ export class PreparedQuery {
   readonly values: readonly SentValue[];
   readonly rows: Row[] = [];
   readonly #types: pg.CustomTypesConfig;
-  #known: Map<string, Columns> | undefined;
+  #knownColumns: Map<string, Columns> | undefined;
   #columns: Columns | undefined;
 
   /** Throws when a value cannot be sent. */
@@ -54,23 +54,21 @@ export class PreparedQuery {
     this.#types = types;
   }
 
-  /** Whether the connection has prepared another statement under this name. */
-  hasOtherText(connection: Connection): boolean {
-    const text = textOf(this.name, connection);
-    return text !== undefined && text !== this.text;
+  /** The text that the connection has prepared under this name. */
+  preparedText({ parsedStatements, submittedNamedStatements }: Connection): string | undefined {
+    return parsedStatements[this.name] ?? submittedNamedStatements[this.name];
   }
 
   /** Sends everything but the Sync. */
   send(connection: Connection): void {
     const { name, text } = this;
-    const isPrepared = textOf(name, connection) !== undefined;
-    if (!isPrepared) {
+    if (this.preparedText(connection) === undefined) {
       connection.parse({ name, text });
       connection.submittedNamedStatements[name] = text;
     }
     connection.bind({ statement: name, values: this.values });
-    this.#known = columnsOf(connection);
-    this.#columns = this.#known.get(name);
+    this.#knownColumns = columnsOf(connection);
+    this.#columns = this.#knownColumns.get(name);
     if (this.#columns === undefined) connection.describe({ type: 'P' });
     connection.execute({});
   }
@@ -81,24 +79,24 @@ export class PreparedQuery {
     this.#columns = {
       names,
       parsers: fields.map(({ dataTypeID }) => this.#types.getTypeParser(dataTypeID, 'text')),
-      empty: Object.fromEntries(names.map((column) => [column, null])),
+      nulls: Object.fromEntries(names.map((column) => [column, null])),
     };
   }
 
   /** Throws when a value has no counterpart in JavaScript. */
   addRow(values: readonly (string | null)[]): void {
     if (!this.#columns) throw new Error(`a row of '${this.name}' came without its columns`);
-    const { names, parsers, empty } = this.#columns;
-    const row = { ...empty };
+    const { names, parsers, nulls } = this.#columns;
+    const row = { ...nulls };
     for (const [index, value] of values.entries()) {
-      if (value !== null) row[names[index] as string] = parsers[index]?.(value);
+      row[names[index] as string] = value === null ? null : parsers[index]?.(value);
     }
     this.rows.push(row);
   }
 
-  /** The server has executed the query. */
+  /** Keeps the columns for the next execution. Called when the server has executed the query. */
   complete(): void {
-    this.#known?.set(this.name, this.#columns ?? null);
+    this.#knownColumns?.set(this.name, this.#columns ?? null);
   }
 }
 
@@ -106,11 +104,4 @@ function columnsOf(connection: Connection): Map<string, Columns> {
   const known = knownColumns.get(connection) ?? new Map<string, Columns>();
   knownColumns.set(connection, known);
   return known;
-}
-
-function textOf(
-  name: string,
-  { parsedStatements, submittedNamedStatements }: Connection,
-): string | undefined {
-  return parsedStatements[name] ?? submittedNamedStatements[name];
 }

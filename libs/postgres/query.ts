@@ -9,7 +9,7 @@ export interface Query<Result> {
     readonly name: string;
     readonly text: string;
     readonly values: unknown[];
-    /** Makes the values of the rows of their text. */
+    /** Parse the text of each column's value. */
     readonly types: pg.CustomTypesConfig;
   };
   toResult(rows: unknown[]): Result;

@@ -48,11 +48,11 @@ export function submissionCall(
   };
 }
 
-/** The same fault for another tenant's submission, for an application that was not submitted, and for none at all. */
+/** The same fault for another tenant's submission, for an application that was not submitted, and for an unknown one. */
 export function submissionNotFound(): Fault {
   return notFound(
     'submission_not_found',
-    'Within your grants, there is no such application that was submitted to this creditor.',
+    'No application within your grants has this id and was submitted to this creditor.',
   );
 }
 

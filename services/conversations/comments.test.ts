@@ -72,7 +72,7 @@ describe("a creditor's comment", () => {
         kind: 'not_found',
         code: 'submission_not_found',
         message:
-          'Within your grants, there is no such application that was submitted to this creditor.',
+          'No application within your grants has this id and was submitted to this creditor.',
       });
     }
     expect(await stored()).toEqual([]);

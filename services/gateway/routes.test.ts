@@ -17,7 +17,7 @@ describe('routes', () => {
     expect(answer.status).toBe(404);
     expect(answer.json).toEqual({
       status: 404,
-      message: 'no operation has this path; /docs shows those that there are',
+      message: 'no operation has this path; /docs lists the operations',
       code: 'route_not_found',
       requestId: answer.headers.get('x-request-id'),
     });

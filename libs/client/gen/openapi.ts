@@ -2483,9 +2483,9 @@ export type components = {
             applicationId: string;
             decision: components["schemas"]["WritableDecisionValue"];
             interestRate?: number;
-            paymentAmount?: number;
-            salePrice?: number;
-            downPayment?: number;
+            paymentAmount?: components["schemas"]["AmountFromZero"];
+            salePrice?: components["schemas"]["AmountFromZero"];
+            downPayment?: components["schemas"]["AmountFromZero"];
             term?: number;
         } & components["schemas"]["DecisionFigures"];
         RecordedDecision: {

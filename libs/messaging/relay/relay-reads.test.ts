@@ -2,8 +2,9 @@
 import type { EventMessage } from '@creditlane/events/message';
 import { decodeEvent } from '@creditlane/events/topics';
 import type { Queryable } from '@creditlane/postgres/statement';
+import type { SentQuery } from '@creditlane/postgres/test-capturing-client';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
-import { type SentQuery, watchSentQueries } from '@creditlane/postgres/test-sent-queries';
+import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { silentLog } from '@creditlane/runtime/test-log';

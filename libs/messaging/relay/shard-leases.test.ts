@@ -21,7 +21,7 @@ beforeEach(() => db.pool.query('UPDATE outbox_lease SET holder = gen_random_uuid
 /** Counts the announcements of a relay that has three others beside it. */
 const threeOthers = () => ({ count: () => 3, announce: vi.fn<() => void>() });
 
-test('a relay whose renewals fail tries again after half a second, and does not announce itself', async () => {
+test('a relay whose renewals fail tries again within half a second, and does not announce itself', async () => {
   const others = threeOthers();
   const log = createLog('test', { level: 'silent' });
   const warn = vi.spyOn(log, 'warn');

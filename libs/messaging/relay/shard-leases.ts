@@ -10,7 +10,7 @@ import { OUTBOX_SHARDS } from '../outbox.ts';
 /** The shards of a dead relay are taken over within LEASE_MS + RENEW_MS; the promise is five seconds. */
 const LEASE_MS = 3_000;
 const RENEW_MS = 1_500;
-/** While this relay holds all shards, and so waits for no lease to expire. */
+/** Between two renewals while this relay holds all shards and hands none over: no lease of another relay can expire. */
 const RENEW_ALL_MS = 2_000;
 /** After a renewal that failed: two more attempts before the lease expires, when each fails at once. */
 const RETRY_MS = 400;
@@ -171,7 +171,7 @@ export class ShardLeases {
     while (!this.#stop.signal.aborted) {
       const startedMs = performance.now();
       const isRenewed = await this.#renew();
-      const renewMs = this.holdsAll() ? RENEW_ALL_MS : RENEW_MS;
+      const renewMs = this.holdsAll() && !this.hasSurplus() ? RENEW_ALL_MS : RENEW_MS;
       const nextMs = isRenewed ? renewMs : RETRY_MS;
       // A shard whose lease had expired before, and that was not taken, is above this relay's share: it waits for a renewal.
       const expiryMs = [...this.#seen.values()]

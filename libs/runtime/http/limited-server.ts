@@ -22,7 +22,7 @@ export interface ServerLimits {
 }
 
 export const TIMEOUTS: Timeouts = { headMs: 10_000, requestMs: 30_000, unreadMs: 15_000 };
-/** Node looks for late requests so many times within `headMs`, instead of every 30 s: a timeout comes at most that much late. */
+/** How often Node looks for late requests within `headMs`, instead of every 30 s. A timeout comes at most one such period late. */
 const TIMEOUT_CHECKS = 5;
 
 /** The options by which a server of Node cuts requests that arrive too slowly. */
@@ -30,7 +30,7 @@ export function timeoutOptions({ headMs, requestMs }: Timeouts = TIMEOUTS) {
   return {
     headersTimeout: headMs,
     requestTimeout: requestMs,
-    connectionsCheckingInterval: headMs / TIMEOUT_CHECKS,
+    connectionsCheckingInterval: Math.ceil(headMs / TIMEOUT_CHECKS),
   };
 }
 

@@ -12,7 +12,7 @@ export interface LostPullsDeps extends PullAuditDeps {
 }
 
 /**
- * Ends these retailers' pulls whose owner died after it had sent the inquiry: their outcome is unknown. Those of a retailer
+ * Ends the retailers' pulls whose owner died after it had sent the inquiry: their outcome is unknown. Those of a retailer
  * whose audit log takes no record stay, and keep nobody else's pulls from going on.
  *
  * @param own the pulls that this process runs, which are not lost

@@ -76,26 +76,32 @@ export class PullWorker {
       try {
         // First, because leases end while the database is away.
         await this.#renew();
-        const own = [...this.#running.keys()].map(({ id }) => id);
         const free = maxPulls - this.#running.size;
         const [taken, nextMs = pollMs, retailersOfLost] = await runPipeline(pool, [
           takeDuePullsQuery({ limit: free, share, leaseMs }),
           nextDueMsQuery(),
-          retailersOfLostQuery(own),
+          retailersOfLostQuery(this.#ownIds()),
         ]);
         for (const pull of taken) this.#start(pull);
         // With more pulls than may run, the end of one of them wakes the loop. A pull that is due and was not taken waits for
         // its retailer's others, whose ends wake the loop, too.
         if (free > taken.length && nextMs > 0) pauseMs = Math.min(pollMs, nextMs);
-        for (const lost of await endLost(this.#options, retailersOfLost, own)) {
+        const ended = await endLost(this.#options, retailersOfLost, this.#ownIds());
+        for (const lost of ended) {
           log.warn({ pullId: lost.id, source: lost.source }, 'the outcome of a pull is unknown');
           onEnded(lost);
         }
+        // While they were due, they hid when the next pull is.
+        if (ended.length > 0) pauseMs = 0;
       } catch (err) {
         log.warn({ err }, 'pulls cannot be read');
       }
       await this.#requested.wait(pauseMs, stop);
     }
+  }
+
+  #ownIds(): string[] {
+    return [...this.#running.keys()].map(({ id }) => id);
   }
 
   #start(pull: OwnedPull): void {

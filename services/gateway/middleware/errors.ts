@@ -22,10 +22,7 @@ export const refuseUnrouted: RequestMiddleware = async function refuseUnrouted(c
   const { matched = [] } = ctx as RouterContext<RequestState>;
   const served = new Set(matched.flatMap(({ methods }) => methods));
   if (served.size === 0)
-    throw notFound(
-      'route_not_found',
-      'no operation has this path; /docs shows those that there are',
-    );
+    throw notFound('route_not_found', 'no operation has this path; /docs lists the operations');
   const allow = METHODS.filter((method) => served.has(method)).join(', ');
   ctx.set('Allow', allow);
   throw invalid('method_not_allowed', `this path takes ${allow}`);

@@ -1,7 +1,7 @@
 import { runQuery } from '@creditlane/postgres/statement';
 import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { endExpiredLeasesQuery, renewLeasesQuery } from '../store/deliveries.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { Backlog } from './backlog.ts';
@@ -107,21 +107,32 @@ it('more leases that expired long ago than end at once all end without a pause b
   expect(backlog.mayInclude(first?.destinationId ?? '')).toBe(true);
 });
 
-it('while no delivery is leased, expired leases are looked for once in the time of a lease', async () => {
-  await fixture.sql.query('DELETE FROM deliveries');
-  const connect = vi.spyOn(fixture.sql, 'connect');
+describe('after a look that found no lease', () => {
+  const leaseMs = 5_000;
+  let renewal: LeaseRenewal;
   const expiringBefore = vi.fn(() => []);
-  const backlog = new Backlog(() => undefined);
-  const queue = { backlog, expiringBefore } as Partial<DeliveryQueue> as DeliveryQueue;
-  const options = { pool: fixture.sql, log: silentLog, queue, leaseMs: 5_000 };
-  const renewal = new LeaseRenewal(options);
-  await vi.waitFor(() => expect(expiringBefore).toHaveBeenCalledTimes(3), 15_000);
-  expect(connect).toHaveBeenCalledTimes(1);
-  connect.mockRestore();
-  await leaseDeliveries(1);
-  await fixture.sql.query("UPDATE deliveries SET next_attempt_at = now() + interval '5 s'");
-  const leased = async () =>
-    (await fixture.sql.query('SELECT FROM deliveries WHERE leased')).rowCount;
-  await vi.waitFor(async () => expect(await leased()).toBe(0), { timeout: 20_000 });
-  await renewal.close();
+  beforeEach(async () => {
+    await fixture.sql.query('DELETE FROM deliveries');
+    const backlog = new Backlog(() => undefined);
+    const queue = { backlog, expiringBefore, size: 0 } as Partial<DeliveryQueue> as DeliveryQueue;
+    renewal = new LeaseRenewal({ pool: fixture.sql, log: silentLog, queue, leaseMs });
+  });
+  afterEach(() => renewal.close());
+
+  it('there is no further one within the time of a lease', async () => {
+    const sent = watchSentQueries();
+    await vi.waitFor(() => expect(expiringBefore).toHaveBeenCalledTimes(3), 15_000);
+    const looks = sent().filter(({ name }) => name === 'deliveries_end_leases');
+    expect(looks).toHaveLength(1);
+  });
+
+  it('a lease that begins then is ended when it has expired', async () => {
+    const sent = watchSentQueries();
+    await vi.waitFor(() => expect(sent()).not.toEqual([]), 15_000);
+    await leaseDeliveries(1);
+    await fixture.sql.query("UPDATE deliveries SET next_attempt_at = now() + interval '5 s'");
+    const leased = async () =>
+      (await fixture.sql.query('SELECT FROM deliveries WHERE leased')).rowCount;
+    await vi.waitFor(async () => expect(await leased()).toBe(0), { timeout: 20_000 });
+  });
 });

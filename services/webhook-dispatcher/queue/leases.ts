@@ -47,7 +47,7 @@ export class LeaseRenewal {
   readonly #options: LeaseOptions & { readonly queue: DeliveryQueue };
   readonly #task: PeriodicTask;
   #lookedBackMs = Number.NEGATIVE_INFINITY;
-  /** By performance.now(): no lease expires before. */
+  /** By performance.now(). No lease expires before this time, so that none is looked for. */
   #nextLookMs = 0;
 
   constructor(options: LeaseOptions & { readonly queue: DeliveryQueue }) {
@@ -102,11 +102,13 @@ export class LeaseRenewal {
     const looksBack = nowMs - this.#lookedBackMs >= LOOK_BACK_EVERY_MS;
     try {
       const withinMs = looksBack ? ANY_TIME_MS : EXPIRED_WITHIN_MS;
-      const [{ count, destinationIds }, isAnyLeft] = await runPipeline(pool, [
+      const [{ count, destinationIds }, isAnyLeft = true] = await runPipeline(pool, [
         endExpiredLeasesQuery(withinMs, MAX_EXPIRED),
-        hasLeasesQuery(withinMs),
+        // The queued deliveries are leased.
+        queue.size > 0 ? undefined : hasLeasesQuery(withinMs),
       ]);
-      // The leases that begin after this look last that long.
+      // A lease that begins after this look lasts `leaseMs`. One whose transaction is under way is not seen, and may be found
+      // later by the time since that transaction began.
       if (!isAnyLeft) this.#nextLookMs = nowMs + leaseMs;
       // A look back that reached the limit has left leases of any age, which only the next look back finds.
       if (looksBack && count < MAX_EXPIRED) this.#lookedBackMs = nowMs;

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Queryable, runQuery } from '@creditlane/postgres/statement';
+import { capturingClient } from '@creditlane/postgres/test-capturing-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
@@ -72,31 +73,23 @@ type PlanFor = 'own' | 'any';
 async function planOf(run: (db: Queryable) => Promise<unknown>, planFor: PlanFor): Promise<string> {
   let plan = '';
   const client = await fixture.sql.connect();
-  const explaining = {
-    query: async ({ text, values }: { text: string; values: unknown[] }) => {
-      await client.query('BEGIN');
-      const mode = planFor === 'own' ? 'force_custom_plan' : 'force_generic_plan';
-      await client.query(`SET LOCAL plan_cache_mode = ${mode}`);
-      // As the service's own connections.
-      await client.query('SET LOCAL enable_seqscan = off');
-      await client.query(`PREPARE listed AS ${text}`);
-      const execute = `EXECUTE listed (${values.map(literal).join(', ')})`;
-      const { rows } = await client.query(`EXPLAIN (ANALYZE) ${execute}`);
-      await client.query('ROLLBACK');
-      await client.query('DEALLOCATE ALL');
-      plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-      return { rows: [] };
-    },
-  };
-  await run(explaining as never).finally(() => client.release());
+  const explaining = capturingClient(async ({ text, values }) => {
+    await client.query('BEGIN');
+    const mode = planFor === 'own' ? 'force_custom_plan' : 'force_generic_plan';
+    await client.query(`SET LOCAL plan_cache_mode = ${mode}`);
+    // As the service's own connections.
+    await client.query('SET LOCAL enable_seqscan = off');
+    await client.query(`PREPARE listed AS ${text}`);
+    const literals = values.map((value) => (value === null ? 'NULL' : `'${value}'`));
+    const { rows } = await client.query(
+      `EXPLAIN (ANALYZE) EXECUTE listed (${literals.join(', ')})`,
+    );
+    await client.query('ROLLBACK');
+    await client.query('DEALLOCATE ALL');
+    plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  });
+  await run(explaining).finally(() => client.release());
   return plan;
-}
-
-function literal(value: unknown): string {
-  if (value === null) return 'NULL';
-  if (typeof value === 'number') return String(value);
-  if (Array.isArray(value)) return `'{${value.join(',')}}'`;
-  return `'${value instanceof Date ? value.toISOString() : value}'`;
 }
 
 /** The rows that each node read for nothing: those that it did not return because of a filter. */

@@ -1,7 +1,8 @@
+import { capturingClient, type SentQuery } from '@creditlane/postgres/test-capturing-client';
 import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
+import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { firstIdOfTime, newId } from '@creditlane/runtime/ids';
 import { newIdOfTime } from '@creditlane/runtime/ids/test-id-of-time';
-import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { webhookDispatcher } from '../../service.ts';
 import { findTooFewDeliveries } from './expected-deliveries.ts';
@@ -66,24 +67,18 @@ it('an event that is known to have too few deliveries is not looked up in all da
     "INSERT INTO inbox (consumer, event_id, expected_effects) VALUES ('webhook-dispatcher', $1, 1)",
     [eventId],
   );
-  let statements = 0;
-  const counting = {
-    query(config: pg.QueryConfig) {
-      statements += 1;
-      return db.pool.query(config);
-    },
-  } as unknown as pg.Client;
-  expect(await findTooFewDeliveries(counting, [eventId])).toEqual([eventId]);
-  expect(statements).toBe(2);
+  const sent = watchSentQueries();
+  expect(await findTooFewDeliveries(db.pool, [eventId])).toEqual([eventId]);
+  expect(sent()).toHaveLength(2);
   const known = new Set([eventId]);
-  expect(await findTooFewDeliveries(counting, [eventId], known)).toEqual([eventId]);
-  expect(statements).toBe(3);
+  expect(await findTooFewDeliveries(db.pool, [eventId], known)).toEqual([eventId]);
+  expect(sent()).toHaveLength(3);
   await db.pool.query(
     `INSERT INTO deliveries (id, event_id, destination_id, application_id, state, leased, fence, storage, settled_at)
      VALUES (gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 'delivered', false, 1, 'ended', now())`,
     [eventId],
   );
-  expect(await findTooFewDeliveries(counting, [eventId], known)).toEqual([]);
+  expect(await findTooFewDeliveries(db.pool, [eventId], known)).toEqual([]);
 });
 
 /** The blocks that the statement reads with the plan that it keeps for any number of events. */
@@ -92,14 +87,13 @@ async function blocksRead(ids: readonly string[]): Promise<number> {
   try {
     await client.query('SET plan_cache_mode = force_generic_plan');
     let blocks = 0;
-    const explain = async ({ text, values, types }: pg.QueryConfig & pg.CustomTypesConfig) => {
+    const explain = async ({ text, values }: SentQuery) => {
       const explained = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`;
-      const { rows } = await client.query({ text: explained, values, types } as pg.QueryConfig);
+      const { rows } = await client.query(explained, [...values]);
       const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
       blocks = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-      return { rows: [] };
     };
-    await findTooFewDeliveries({ query: explain } as unknown as pg.Client, ids);
+    await findTooFewDeliveries(capturingClient(explain), ids);
     return blocks;
   } finally {
     client.release(true);
