@@ -5,10 +5,11 @@ import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { FailureReason, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { unavailable } from '@creditlane/rpc/fault';
+import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { startOtlpReceiver } from '@creditlane/runtime/telemetry/test-otlp-receiver';
 import { startTracing } from '@creditlane/runtime/telemetry/tracing';
 import { createTestProcess } from '@creditlane/runtime/test-process';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { credentialsContext } from '../bureau-credentials/sealed-credentials.ts';
 import type { InquiryOutcome, NeverSentReason } from '../bureaus/transport/inquiry-outcome.ts';
 import {
@@ -260,7 +261,10 @@ test('a pull whose owner died after it sent the inquiry is unknown, and is not s
   const release = service.bureau.hold();
   const { id } = await request(service, applicant);
   await expect.poll(() => inquiries().length, WITHIN).toBe(1);
+  const wait = vi.spyOn(WakeSignal.prototype, 'wait');
   await expect.poll(async () => (await endLease(id)).state, WITHIN).toBe('UNKNOWN');
+  // The worker looks again without a pause: the lost pull was due, and hid when the next one is.
+  await expect.poll(() => wait.mock.calls.map(([pauseMs]) => pauseMs), WITHIN).toContain(0);
   // The owner's process still runs, so the pull gets its answer.
   release();
   await expect.poll(async () => (await stateOf(id)).state, WITHIN).toBe('COMPLETE');
