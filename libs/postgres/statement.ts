@@ -1,7 +1,7 @@
 /** Named SQL statements: each connection parses and plans a statement once. */
 
 import { VALUE_TYPES } from './connection/value-types.ts';
-import { runPipeline } from './pipeline.ts';
+import { runPipeline } from './pipeline/pipeline.ts';
 import type { Query, Queryable } from './query.ts';
 
 export type { Query, Queryable };

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { withConnection } from './connection/with-connection.ts';
 import { isDatabaseUnavailable } from './error-classes.ts';
-import { type QueryResults, runPipeline } from './pipeline.ts';
+import { type QueryResults, runPipeline } from './pipeline/pipeline.ts';
 import { ScopedPool } from './query.ts';
 import { defineStatement, type Query } from './statement.ts';
 

@@ -4,7 +4,7 @@ import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { openDatabase } from '../database.ts';
-import { runPipeline } from '../pipeline.ts';
+import { runPipeline } from '../pipeline/pipeline.ts';
 import { RowTurns } from '../row-turns.ts';
 import { defineStatement } from '../statement.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';

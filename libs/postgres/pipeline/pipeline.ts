@@ -9,8 +9,8 @@
  * runs in turns, 2 cores).
  */
 import type pg from 'pg';
+import { type Query, type Queryable, ScopedPool, useConnection } from '../query.ts';
 import { type Connection, PreparedQuery } from './prepared-query.ts';
-import { type Query, type Queryable, ScopedPool, useConnection } from './query.ts';
 
 /** The results of the queries in their order; undefined in the place of an undefined query. */
 export type QueryResults<Queries extends readonly unknown[]> = {

@@ -4,7 +4,7 @@
  * CPU for a webhook. Here both are done once for each statement and connection.
  */
 import pg from 'pg';
-import type { Query } from './query.ts';
+import type { Query } from '../query.ts';
 
 type SentValue = string | Buffer | null;
 

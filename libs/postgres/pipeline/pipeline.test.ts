@@ -2,11 +2,11 @@ import { createRequire } from 'node:module';
 import { oldBytesOfEach } from '@creditlane/runtime/test-old-generation';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { isDatabaseUnavailable } from './error-classes.ts';
+import { isDatabaseUnavailable } from '../error-classes.ts';
+import { defineStatement, mapQueryResult, runQuery } from '../statement.ts';
+import { createTestDatabase, type TestDatabase } from '../test-database.ts';
+import { inTransaction, runReadWriteTransaction } from '../transaction.ts';
 import { runPipeline } from './pipeline.ts';
-import { defineStatement, mapQueryResult, runQuery } from './statement.ts';
-import { createTestDatabase, type TestDatabase } from './test-database.ts';
-import { inTransaction, runReadWriteTransaction } from './transaction.ts';
 
 let db: TestDatabase;
 /** A pool of one connection, so that each test meets the statements that earlier tests prepared. */
