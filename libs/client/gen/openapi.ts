@@ -2447,25 +2447,18 @@ export type components = {
             /** Format: date */
             firstPaymentDate?: string;
             paymentFrequency?: components["schemas"]["Frequency"];
-            interestRate?: components["schemas"]["Rate"];
-            paymentAmount?: components["schemas"]["Amount"];
             /** @description Free text conditions. */
             conditions?: string;
             /** @description Program name. */
             program?: string;
             /** @description Tier name. */
             tier?: string;
-            /** @description Vehicle purchase price. */
-            salePrice?: components["schemas"]["Amount"];
-            downPayment?: components["schemas"]["Amount"];
             rebate?: components["schemas"]["Amount"];
             dealerAdminFee?: components["schemas"]["Amount"];
             gapInsurance?: components["schemas"]["Amount"];
             extendedWarranty?: components["schemas"]["Amount"];
             /** Format: date */
             deliveryDate?: string;
-            /** @description Loan term in months. */
-            term?: components["schemas"]["Months"];
             gpsFee?: components["schemas"]["Amount"];
             licenseFee?: components["schemas"]["Amount"];
             lenderAdminFee?: components["schemas"]["Amount"];
@@ -2482,10 +2475,13 @@ export type components = {
             /** @description Must be the application in the path. */
             applicationId: string;
             decision: components["schemas"]["WritableDecisionValue"];
+            /** @description Per cent per year. */
             interestRate?: number;
             paymentAmount?: components["schemas"]["AmountFromZero"];
+            /** @description Vehicle purchase price. */
             salePrice?: components["schemas"]["AmountFromZero"];
             downPayment?: components["schemas"]["AmountFromZero"];
+            /** @description Loan term in months. */
             term?: number;
         } & components["schemas"]["DecisionFigures"];
         RecordedDecision: {
@@ -2496,6 +2492,13 @@ export type components = {
             /** @description The integration that recorded it; null where the platform did, as at submission. */
             integrationId: string | null;
             decision: components["schemas"]["DecisionValue"];
+            interestRate?: components["schemas"]["Rate"];
+            paymentAmount?: components["schemas"]["Amount"];
+            /** @description Vehicle purchase price. */
+            salePrice?: components["schemas"]["Amount"];
+            downPayment?: components["schemas"]["Amount"];
+            /** @description Loan term in months. */
+            term?: components["schemas"]["Months"];
         } & components["schemas"]["DecisionFigures"];
         /**
          * @description The name of a webhook.
