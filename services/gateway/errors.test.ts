@@ -143,9 +143,14 @@ describe('the form of an error', () => {
       });
     const hostile = `${problem};x="${';'.repeat(15_000)}"`;
     await askWith(problem);
-    const ordinary = await askWith(problem);
-    // Reading the header took five times as long as the rest of the request, the client's part included.
-    expect(await askWith(hostile)).toBeLessThan(3 * ordinary);
+    const costs: { ordinary: number; hostile: number }[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      costs.push({ ordinary: await askWith(problem), hostile: await askWith(hostile) });
+    }
+    // Reading the header took five times as long as the rest of the request, the client's part included. The least of three
+    // counts, because the CPU time is that of the process, which also collects garbage.
+    const least = Math.min(...costs.map(({ hostile }) => hostile));
+    expect(least).toBeLessThan(3 * Math.min(...costs.map(({ ordinary }) => ordinary)));
     const answer = await gateway.send('GET', '/v1/nothing', { headers: { accept: hostile } });
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
