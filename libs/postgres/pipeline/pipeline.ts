@@ -103,9 +103,10 @@ export class PipelinedQueries implements pg.Submittable {
   /** Sends the queries, or returns why none of them is sent. */
   submit(pgConnection: pg.Connection): Error | null {
     const connection = pgConnection as unknown as Connection;
-    const refused = this.queries.find((query, place) => {
-      const earlier = this.queries.slice(0, place).find(({ name }) => name === query.name);
-      return (earlier?.text ?? query.preparedText(connection) ?? query.text) !== query.text;
+    const refused = this.queries.find((query) => {
+      const first = this.queries.find(({ name }) => name === query.name);
+      const prepared = query.preparedText(connection) ?? first?.text;
+      return prepared !== query.text;
     });
     if (refused) return new Error(`the name '${refused.name}' is that of another statement`);
     connection.stream.cork();

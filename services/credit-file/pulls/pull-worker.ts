@@ -91,7 +91,7 @@ export class PullWorker {
           log.warn({ pullId: lost.id, source: lost.source }, 'the outcome of a pull is unknown');
           onEnded(lost);
         }
-        // While they were due, they hid when the next pull is.
+        // A lost pull is due, and hides when the next one is.
         if (ended.length > 0) pauseMs = 0;
       } catch (err) {
         log.warn({ err }, 'pulls cannot be read');

@@ -56,7 +56,7 @@ describe('a request that does not arrive in time', () => {
       byte: '1\r\nx\r\n',
       afterMs: REQUEST_MS,
     },
-  ])('with $what is answered with 408 within seconds of its limit', async (sent) => {
+  ])('with $what is answered with 408 within four seconds of its limit', async (sent) => {
     const { answer, closedMs } = await trickle(sent.text, sent.byte);
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answer).toContain('"code":"request_timeout"');
