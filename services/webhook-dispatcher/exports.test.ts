@@ -213,6 +213,18 @@ test('a delivery waits while the applications service is unavailable, and no att
   await settled();
 });
 
+test('a delivery that cannot be tried keeps the later ones of its lane waiting for the hold at most', async () => {
+  const { received, destinationId } = await fixture.addReceiver();
+  const { bus, settled } = await fixture.start({ ORDER_HOLD: '500ms' });
+  fixture.applications.state.isUnavailable = true;
+  await bus.publish([exported(destinationId)]);
+  await bus.publish([fixture.event({ sequence: 1 })]);
+  await vi.waitFor(() => expect(sequences(received)).toEqual([2]), WITHIN);
+  fixture.applications.state.isUnavailable = false;
+  await vi.waitFor(() => expect(sequences(received)).toEqual([2, 1]), WITHIN);
+  await settled();
+});
+
 test('an export that does not match its schema is dead, and the reason names no value', async () => {
   const { received, destinationId } = await fixture.addReceiver();
   const { bus, settled } = await fixture.start();

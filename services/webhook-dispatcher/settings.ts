@@ -22,7 +22,8 @@ export const SETTINGS = {
     default: '1h',
     min: '1ms',
     max: '24h',
-    about: 'How long a failing delivery keeps the later ones of its lane waiting.',
+    about:
+      'How long a delivery that fails or cannot be tried keeps the later ones of its lane waiting.',
   }),
   disableAfterMs: setting.durationMs('DISABLE_AFTER', {
     default: '120h',

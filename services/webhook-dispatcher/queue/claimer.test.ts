@@ -282,7 +282,7 @@ it.each(['an emptied', 'a new'])(
     const queries: Record<string, Query<unknown>> = {
       claim: claimDueQuery({ ...claim, leaseMs: LEASE_MS }),
       renew: renewLeasesQuery([held], LEASE_MS),
-      release: releaseLeasesQuery([held], 0),
+      release: releaseLeasesQuery([held]),
       record: recordResultsQuery([result], LEASE_MS),
       promote: promoteNextQuery([held], LEASE_MS),
       endHolds: endExpiredHoldsQuery(5),

@@ -128,7 +128,7 @@ export async function releaseLeases(
   deliveries: readonly LeasedDelivery[],
 ): Promise<void> {
   if (deliveries.length === 0) return;
-  await runQuery(pool, releaseLeasesQuery(deliveries, 0)).catch((err: unknown) => {
+  await runQuery(pool, releaseLeasesQuery(deliveries)).catch((err: unknown) => {
     log.warn({ err, deliveries: deliveries.length }, 'leases could not be released');
   });
 }

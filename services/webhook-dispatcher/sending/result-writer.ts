@@ -80,7 +80,7 @@ export class ResultWriter {
     // Nothing is claimed for a destination whose circuit breaker is open.
     const claimable = results.filter(({ delivery: it }) => !queue.breakers.has(it.destinationId));
     const delaysMs = claimable.flatMap(({ delayMs }) => delayMs ?? []);
-    if (delaysMs.length > 0) queue.backlog.expectDue(holdMs);
+    if (hasUntried || delaysMs.length > 0) queue.backlog.expectDue(holdMs);
     if (hasUntried) queue.backlog.expectDue(UNTRIED_DELAY_MS);
     for (const delayMs of delaysMs) queue.backlog.expectDue(delayMs);
   }

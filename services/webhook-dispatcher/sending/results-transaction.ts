@@ -5,7 +5,7 @@ import type { LeasedDelivery } from '../queue/delivery.ts';
 import {
   lockReplayedLanesQuery,
   promoteNextQuery,
-  releaseLeasesQuery,
+  releaseUntriedQuery,
 } from '../store/deliveries.ts';
 import { type DisabledDestination, updateHealthQuery } from '../store/destinations.ts';
 import { runNamedPipeline } from '../store/named-pipeline.ts';
@@ -26,7 +26,7 @@ export interface ResultBatch {
 
 export interface ResultLimits {
   readonly leaseMs: number;
-  /** How long a failing delivery holds its lane. */
+  /** How long a delivery that fails, or cannot be tried, holds its lane. */
   readonly holdMs: number;
   /** How long a destination may go without a success before it is disabled. */
   readonly disableAfterMs: number;
@@ -61,7 +61,10 @@ export async function recordBatch(
     promoted = [],
   } = await runNamedPipeline(pool, {
     lockWaitsLimited: limitLockWaitsQuery(LOCK_WAIT_MS),
-    released: untried.length > 0 ? releaseLeasesQuery(untried, UNTRIED_DELAY_MS) : undefined,
+    released:
+      untried.length > 0
+        ? releaseUntriedQuery(untried, { delayMs: UNTRIED_DELAY_MS, holdMs })
+        : undefined,
     replayedLocked: tried.some(({ replays }) => replays > 0)
       ? lockReplayedLanesQuery(tried)
       : undefined,

@@ -120,18 +120,27 @@ export function renewLeasesQuery(
 const releaseLeases = defineStatement(
   'deliveries_release',
   `UPDATE deliveries AS d
-   SET leased = false, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms'
+   SET leased = false, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms',
+     hold_until = coalesce(d.hold_until, now() + $4 * interval '1 ms')
    FROM unnest($1::uuid[], $2::int[]) AS h (id, fence)
    WHERE d.storage <> 'ended' AND d.id = ANY (ARRAY[h.id])
      AND (d.fence = h.fence AND d.state = 'due') IS TRUE`,
 );
 
-/** Ends leases without an attempt; the deliveries are due again after `delayMs`. */
-export function releaseLeasesQuery(
+/** Ends leases without an attempt; the deliveries are due at once. */
+export function releaseLeasesQuery(deliveries: readonly LeasedDelivery[]): Query<unknown> {
+  return releaseLeases.query([idsOf(deliveries), fencesOf(deliveries), 0, null]);
+}
+
+/**
+ * Ends the leases of deliveries that could not be tried; they are due again after `delayMs`. Each holds its lane for `holdMs`
+ * from the first time, as a failing one does.
+ */
+export function releaseUntriedQuery(
   deliveries: readonly LeasedDelivery[],
-  delayMs: number,
+  { delayMs, holdMs }: { delayMs: number; holdMs: number },
 ): Query<unknown> {
-  return releaseLeases.query([idsOf(deliveries), fencesOf(deliveries), delayMs]);
+  return releaseLeases.query([idsOf(deliveries), fencesOf(deliveries), delayMs, holdMs]);
 }
 
 const endExpiredLeases = defineStatement<{ destinationId: string }>(

@@ -101,7 +101,9 @@ async function explain({ config }: Query<unknown>) {
   const service = await fixture.connect({ max: 1, options: OPTIONS }).connect();
   try {
     await service.query(`PREPARE batch AS ${config.text}`);
-    const values = config.values.map((value) => pg.escapeLiteral(literalOf(value)));
+    const values = config.values.map((value) =>
+      value === null ? 'NULL' : pg.escapeLiteral(literalOf(value)),
+    );
     const { rows } = await service.query(
       `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE batch (${values.join(', ')})`,
     );
@@ -140,7 +142,7 @@ const failed = (delivery: LeasedDelivery): AttemptResult => ({
 
 const BATCHES = [
   { name: 'a renewal of leases', makeQuery: (leased) => renewLeasesQuery(leased, LEASE_MS) },
-  { name: 'a release of leases', makeQuery: (leased) => releaseLeasesQuery(leased, 0) },
+  { name: 'a release of leases', makeQuery: (leased) => releaseLeasesQuery(leased) },
   {
     name: 'a record of results',
     makeQuery: (leased) => recordResultsQuery(leased.map(delivered), LEASE_MS),
