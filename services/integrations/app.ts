@@ -89,7 +89,7 @@ export async function startIntegrations({
   const routes = [
     integrationsRoutes(deps),
     accessRoutes({ ...deps, database }),
-    enablementRoutes({ ...deps, owner: pool }),
+    enablementRoutes({ ...deps, owner: pool, log }),
     destinationsRoutes({ ...deps, database, log, metrics }),
     outboxRoutes({ pool, clock }),
   ];

@@ -125,6 +125,34 @@ test('a start with a new current key wraps every secret and stored answer with t
   ).toMatchObject({ configJson: enabling.configJson });
 });
 
+test('a configuration that cannot be decrypted is lost to its webhook, and the retailer can give it again', async () => {
+  const integrationId = await registerTestIntegration(fixture);
+  const retailerId = randomUUID();
+  fixture.applications.retailers.set(retailerId, 'Harbour Motors');
+  const enabling = { integrationId, retailerId, configJson: '{"pin":"1234"}' };
+  const enablementIds = async () => {
+    await fixture.settled();
+    const own = fixture.events.filter((event) => event.integrationId === integrationId);
+    return own.map(({ enablementId = '' }) => enablementId);
+  };
+  const read = (enablementId = '') =>
+    fixture.enablementAsDispatcher.getRetailerEnablement({ enablementId }, asDispatcher);
+  await fixture.enablement.enableForRetailer(enabling, asPlatform);
+  await fixture.sql.query(
+    `UPDATE retailer_enablements
+     SET sealed_config = set_byte(sealed_config, length(sealed_config) - 1,
+       get_byte(sealed_config, length(sealed_config) - 1) # 1)
+     WHERE integration_id = $1`,
+    [integrationId],
+  );
+  const [damaged] = await enablementIds();
+  const lost = { kind: 'not_found', code: 'enablement_unreadable' };
+  await expect(read(damaged)).rejects.toMatchObject(lost);
+  await fixture.enablement.enableForRetailer(enabling, asPlatform);
+  const [, given] = await enablementIds();
+  expect(await read(given)).toMatchObject({ configJson: enabling.configJson });
+});
+
 test('the stored digest of a request with a configuration is not the plain digest of the request', async () => {
   const integrationId = await registerTestIntegration(fixture);
   const retailerId = randomUUID();

@@ -2530,7 +2530,7 @@ export type components = {
             /** @description The `webhook-sequence`; absent when there was never a body to be sent. */
             sequence?: number;
             state: components["schemas"]["DeliveryState"];
-            /** @description Why the delivery is `DEAD`: `attempts_exhausted`, `gone` (your receiver answered 410), `destination_disabled`, `export_deleted` (45 days after the export, or when an applicant was erased), `export_unreadable` or `enablement_not_found` (what the event is about can no longer be read), or `payload_unfit`, which is followed by the details. */
+            /** @description Why the delivery is `DEAD`: `attempts_exhausted`, `gone` (your receiver answered 410), `destination_disabled`, `export_deleted` (45 days after the export, or when an applicant was erased), `export_unreadable`, `enablement_not_found` or `enablement_unreadable` (what the event is about can no longer be read), or `payload_unfit`, which is followed by the details. */
             reason?: string;
             /** @description All attempts, those before a replay included. */
             attemptCount: number;

@@ -3,7 +3,7 @@
  * It may hold secrets, so it is stored sealed, and neither logged nor published.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type SealContext, seal, unseal } from '@creditlane/crypto/envelope';
+import { type SealContext, SealError, seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 
@@ -67,13 +67,24 @@ export function sealConfiguration(
   return text === '' ? null : seal(keyRing, Buffer.from(text), configurationContext(owner));
 }
 
-/** The text of a configuration; empty without one. */
+/**
+ * The text of a configuration; empty without one. Undefined when it can never be decrypted, because its bytes or the
+ * key under its key's id are wrong.
+ *
+ * @throws UnknownKeyError while the key ring lacks its key
+ */
 export function unsealConfiguration(
   keyRing: KeyRing,
   sealed: Buffer | null,
   owner: ConfigurationOwner,
-): string {
-  return sealed === null ? '' : unseal(keyRing, sealed, configurationContext(owner)).toString();
+): string | undefined {
+  if (sealed === null) return '';
+  try {
+    return unseal(keyRing, sealed, configurationContext(owner)).toString();
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
 }
 
 /** The place that the ciphertext of a configuration is bound to; ids in lower case. */

@@ -86,7 +86,7 @@ export async function enableForRetailer(
     const current = inForce === undefined ? undefined : await findRetailerEnablement(tx, inForce);
     if (current !== undefined) {
       const config = unsealConfiguration(keyRing, current.sealedConfig, current);
-      if (isSameConfiguration(config, configJson)) return;
+      if (config !== undefined && isSameConfiguration(config, configJson)) return;
     }
     await insertRetailerEnablement(tx, enablement);
     await appendToOutbox(tx, [integrationEnabled(enablement, call.traceparent)]);

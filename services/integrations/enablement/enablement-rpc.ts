@@ -7,6 +7,7 @@ import {
 } from '@creditlane/proto/integrations/v1/enablement_service';
 import { notFound } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findRetailerEnablement } from '../store/retailer-enablements.ts';
 import { unsealConfiguration } from './configuration.ts';
 import { type EnableForRetailerDeps, enableForRetailer } from './enable-for-retailer.ts';
@@ -17,6 +18,7 @@ export type EnablementDeps = SetEnablementDeps &
   EnableForRetailerDeps & {
     /** For the webhook dispatcher, which acts for no integration. */
     owner: Queryable;
+    log: Log;
   };
 
 /** The routes of EnablementService to mount. Ids may arrive in either case; tables have them in lower case. */
@@ -48,13 +50,20 @@ export function enablementRoutes(deps: EnablementDeps): ServiceRoutes {
       },
 
       async getRetailerEnablement({ enablementId }) {
-        const { owner, keyRing } = deps;
+        const { owner, keyRing, log } = deps;
         const found = await findRetailerEnablement(owner, enablementId);
         if (found === undefined) {
           throw notFound('enablement_not_found', 'There is no such enablement.');
         }
         const { retailerId, retailerName, sealedConfig } = found;
         const configJson = unsealConfiguration(keyRing, sealedConfig, found);
+        if (configJson === undefined) {
+          log.error(
+            { enablementId },
+            'a configuration cannot be decrypted, so its webhook is not sent',
+          );
+          throw notFound('enablement_unreadable', 'The configuration cannot be decrypted.');
+        }
         return { retailerId, retailerName, configJson };
       },
     }),
