@@ -66,6 +66,28 @@ describe('dispatchers that share a database', () => {
     expect(received).toHaveLength(1);
   });
 
+  it('know that a destination fails no longer when another one delivers what one of them has failed to', async () => {
+    const { received, respondWith } = await fixture.addReceiver();
+    const other = await fixture.start();
+    await other.bus.publish([fixture.event()]);
+    await other.settled();
+    const failing = await fixture.start({ RETRY_DELAYS: '500ms' });
+    respondWith(answer(503));
+    await failing.bus.publish([fixture.event({ applicationId: randomUUID() })]);
+    const health = async (): Promise<object[]> =>
+      (
+        await fixture.sql.query(
+          'SELECT failing_since IS NOT NULL AS fails FROM destination_states',
+        )
+      ).rows;
+    await expect.poll(health).toEqual([{ fails: true }]);
+    respondWith(answer(204));
+    await failing.close();
+    await until(() => expect(received).toHaveLength(3));
+    await other.settled();
+    expect(await health()).toEqual([{ fails: false }]);
+  });
+
   it('continue with the deliveries of a dispatcher that closes', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     respondWith(answer(503));

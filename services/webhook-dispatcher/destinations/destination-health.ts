@@ -18,10 +18,12 @@ export class HealthTracker {
 
   /**
    * The health to store after a batch of results, by destination id. Results at an earlier revision
-   * than the latest of the batch are ignored, and one success in the batch outweighs its failures.
+   * than the latest of the batch are ignored, and one success in the batch outweighs its failures. The success of a delivery
+   * that has failed before is always stored: another process may have stored that failure.
    */
   changesAfter(results: readonly AttemptResult[]): Map<string, DestinationHealth> {
     const changes = new Map<string, DestinationHealth>();
+    const recovered = new Set<string>();
     for (const { delivery, revision, state, disables, reason } of results) {
       if (revision === undefined) continue;
       const { destinationId } = delivery;
@@ -33,11 +35,13 @@ export class HealthTracker {
         succeeded: sameRevision?.succeeded || state === 'delivered',
         goneReason: disables ? reason : sameRevision?.goneReason,
       });
+      const mayHaveFailed = delivery.attempts > 0 || delivery.replays > 0;
+      if (mayHaveFailed && state === 'delivered') recovered.add(destinationId);
     }
     for (const [id, { revision, succeeded, goneReason }] of changes) {
       const stored = this.#stored.get(id);
       const isStored = stored?.revision === revision && stored.succeeded === succeeded;
-      if (isStored && goneReason === undefined) changes.delete(id);
+      if (isStored && goneReason === undefined && !recovered.has(id)) changes.delete(id);
     }
     return changes;
   }
