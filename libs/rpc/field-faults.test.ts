@@ -9,6 +9,8 @@ describe('the faults of fields', () => {
     faults.checkOneOf('/province', 'XX', new Set(['ON', 'QC']));
     faults.checkNotNegative('/rebate', -1);
     faults.checkPrintable('/name', 'a\u0000b');
+    faults.checkPrintable('/seller', 'a\u202eb');
+    faults.checkNotBlank('/comment', ' \u200b\u00ad\u3164\u2800');
     const fault = thrownFault(faults);
     expect(fault.code).toBe('invalid_thing');
     expect(fault.fields.map(({ pointer }) => pointer)).toEqual([
@@ -16,6 +18,8 @@ describe('the faults of fields', () => {
       '/province',
       '/rebate',
       '/name',
+      '/seller',
+      '/comment',
     ]);
     expect(fault.message).toContain('worksheet/deliveryDate must be a calendar date');
     expect(fault.message).not.toContain('2026-02-30');
@@ -27,6 +31,8 @@ describe('the faults of fields', () => {
     faults.checkOneOf('/province', '', new Set(['ON']));
     faults.checkNotNegative('/rebate', undefined);
     faults.checkPrintable('/name', 'Zoë & Søn');
+    faults.checkPrintable('/name', 'نام\u200cها');
+    faults.checkNotBlank('/comment', ' \u{1f697} ');
     expect(() => faults.throwIfAny('invalid_thing')).not.toThrow();
   });
 });

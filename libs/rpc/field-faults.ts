@@ -1,6 +1,11 @@
 import { isCalendarDate } from '@creditlane/runtime/calendar-date';
 import { type FieldFault, invalidFields } from './fault.ts';
 
+/** A character that leaves a mark or takes a place of its own; U+2800 is a braille pattern without dots. */
+const VISIBLE = /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** Control characters, and those that turn the direction of text until its end: a name would change the text behind it. */
+const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
+
 /**
  * Collects what is wrong with the fields of a request, so that one Fault names all of it. Every
  * `pointer` is a JSON Pointer (RFC 6901) into the request. No message repeats a value, because values
@@ -31,9 +36,14 @@ export class FieldFaults {
     if (value !== undefined && value < 0) this.add(pointer, 'must not be negative');
   }
 
-  /** Requires a text without control characters. PostgreSQL cannot store NUL. */
+  /** Requires a text of which a reader can see something. */
+  checkNotBlank(pointer: string, value: string): void {
+    if (!VISIBLE.test(value)) this.add(pointer, 'must not be blank');
+  }
+
+  /** Requires a text without control characters, those of its direction included. PostgreSQL cannot store NUL. */
   checkPrintable(pointer: string, value: string): void {
-    if (/\p{Cc}/u.test(value)) this.add(pointer, 'must not contain control characters');
+    if (CONTROL.test(value)) this.add(pointer, 'must not contain control characters');
   }
 
   /** Throws an `invalid` Fault that names every field with a fault; does nothing when there is none. */

@@ -31,10 +31,10 @@ export interface SubmissionState {
 export function checkContent(comment: string, userName?: string): void {
   const faults = new FieldFaults();
   if (userName !== undefined) {
-    if (userName.trim() === '') faults.add('/userName', 'must not be blank');
+    faults.checkNotBlank('/userName', userName);
     faults.checkPrintable('/userName', userName);
   }
-  if (comment.trim() === '') faults.add('/comment', 'must not be blank');
+  faults.checkNotBlank('/comment', comment);
   faults.throwIfAny('invalid_comment');
 }
 

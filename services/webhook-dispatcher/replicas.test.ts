@@ -75,11 +75,8 @@ describe('dispatchers that share a database', () => {
     respondWith(answer(503));
     await failing.bus.publish([fixture.event({ applicationId: randomUUID() })]);
     const health = async (): Promise<object[]> =>
-      (
-        await fixture.sql.query(
-          'SELECT failing_since IS NOT NULL AS fails FROM destination_states',
-        )
-      ).rows;
+      (await fixture.sql.query('SELECT failing_since IS NOT NULL AS fails FROM destination_states'))
+        .rows;
     await expect.poll(health).toEqual([{ fails: true }]);
     respondWith(answer(204));
     await failing.close();

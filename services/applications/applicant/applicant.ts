@@ -50,7 +50,7 @@ export function newApplicant(
   const sin = input.sin === '' ? '' : parseSin(input.sin);
   if (sin === undefined) faults.add(`${at}/sin`, 'must be nine digits with a valid check digit');
   for (const name of ['firstName', 'lastName'] as const) {
-    if (input[name].trim() === '') faults.add(`${at}/${name}`, 'must not be blank');
+    faults.checkNotBlank(`${at}/${name}`, input[name]);
   }
   checkDateOfBirth(input.dateOfBirth, `${at}/dateOfBirth`, today, faults);
   if (input.email !== '' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(input.email)) {

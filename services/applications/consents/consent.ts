@@ -48,8 +48,8 @@ export function newConsent(
   now: Date,
 ): StoredConsent {
   const faults = new FieldFaults();
-  if (request.textVersion.trim() === '') faults.add('/textVersion', 'must not be blank');
-  else faults.checkPrintable('/textVersion', request.textVersion);
+  faults.checkNotBlank('/textVersion', request.textVersion);
+  faults.checkPrintable('/textVersion', request.textVersion);
   const capturedAt = dateOf(request.capturedAt) ?? now;
   const expiresAt = dateOf(request.expiresAt) ?? defaultExpiry(capturedAt);
   checkTimes(

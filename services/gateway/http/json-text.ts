@@ -25,14 +25,15 @@ const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const INTEGER = /^-?\d+$/;
 const LITERAL = /true|false|null/y;
 
 /**
  * The value of a JSON text (RFC 8259, within I-JSON, RFC 7493). A scan checks the text, JSON.parse reads it.
  *
  * Beyond what JSON.parse refuses, this refuses a property given twice in one object (parsers
- * disagree which one counts), U+0000 and lone surrogates (neither can be stored as text),
- * nesting deeper than any body has, and more values or items than `limits` allow. Throws an `invalid` Fault
+ * disagree which one counts), U+0000 and lone surrogates (neither can be stored as text), numbers too
+ * large and integers too long to be kept as they are (a double would have another value), nesting deeper than any body has, and more values or items than `limits` allow. Throws an `invalid` Fault
  * with line and column; it never quotes the text, as JSON.parse's own errors do.
  */
 export function parseJsonText(text: string, limits: JsonLimits): unknown {
@@ -79,7 +80,7 @@ class Scan {
         this.#string();
         break;
       default:
-        if (!this.#skip(NUMBER) && !this.#skip(LITERAL)) throw this.#malformed('expected a value');
+        if (!this.#number() && !this.#skip(LITERAL)) throw this.#malformed('expected a value');
     }
     this.#skipWhitespace();
   }
@@ -128,6 +129,17 @@ class Scan {
       this.#value(depth, shape);
       this.#path.pop();
     }
+  }
+
+  /** Returns false where no number begins. */
+  #number(): boolean {
+    const startsAt = this.#at;
+    if (!this.#skip(NUMBER)) return false;
+    const text = this.#text.slice(startsAt, this.#at);
+    const value = Number(text);
+    const isKept = INTEGER.test(text) ? Number.isSafeInteger(value) : Number.isFinite(value);
+    if (!isKept) throw this.#malformed('this number is too large; give it as a string', startsAt);
+    return true;
   }
 
   #string(): void {
