@@ -15,3 +15,11 @@ export function dayOf(date: string): Date {
 export function calendarDate(instant: Date): string {
   return instant.toISOString().slice(0, 10);
 }
+
+/** sv-SE writes a date as yyyy-MM-dd. */
+const toronto = new Intl.DateTimeFormat('sv-SE', { timeZone: 'America/Toronto' });
+
+/** The calendar date of an instant in Toronto, where the bureaus date their inquiries, written yyyy-MM-dd. */
+export function torontoDate(instant: Date): string {
+  return toronto.format(instant);
+}

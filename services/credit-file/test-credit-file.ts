@@ -165,7 +165,9 @@ export async function setCredentials(
 }
 
 export function asPlatform(): CallContext {
-  return { identity: { kind: 'platform', subject: 'platform-key', permissions: [] } };
+  return {
+    identity: { kind: 'platform', subject: 'platform-key', permissions: ['MANAGE_DIRECTORY'] },
+  };
 }
 
 export interface CreditFilesFixture {

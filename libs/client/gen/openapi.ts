@@ -2185,7 +2185,7 @@ export type components = {
             lastActivityDate?: string;
             /**
              * Format: date
-             * @description The day of the inquiry.
+             * @description The day of the inquiry in Toronto, where the bureaus are.
              */
             requestedDate?: string;
             /** @description The bureau's office that owns the file. */

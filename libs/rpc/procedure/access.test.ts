@@ -1,6 +1,6 @@
-import { create, createFileRegistry } from '@bufbuild/protobuf';
-import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
-import { AccessSchema, Caller } from '@creditlane/proto/common/v1/access';
+import { create, createFileRegistry, setExtension } from '@bufbuild/protobuf';
+import { FileDescriptorProtoSchema, MethodOptionsSchema } from '@bufbuild/protobuf/wkt';
+import { type Access, AccessSchema, access, Caller } from '@creditlane/proto/common/v1/access';
 import { describe, expect, test } from 'vitest';
 import { type Identity, serviceIdentity } from '../identity.ts';
 import { accessOptionOf, findAccessFault } from './access.ts';
@@ -11,7 +11,7 @@ const decisions = serviceIdentity('decisions');
 
 describe('access to a method', () => {
   test('without an access option no caller is admitted', () => {
-    const access = accessOptionOf(methodWithoutAccess());
+    const access = accessOptionOf(methodWith());
     for (const identity of [integration, platform, decisions]) {
       expect(findAccessFault(access, identity)).toMatchObject({ code: 'caller_not_allowed' });
     }
@@ -47,13 +47,26 @@ describe('access to a method', () => {
   });
 });
 
-function methodWithoutAccess() {
+test('a method that admits platform keys needs a permission', () => {
+  const callers = [Caller.PLATFORM];
+  const accessTo = (option: { callers: Caller[]; permission?: string }) =>
+    accessOptionOf(methodWith(create(AccessSchema, option)));
+  expect(() => accessTo({ callers })).toThrow('admits platform keys without a permission');
+  expect(accessTo({ callers, permission: 'DECIDE' })).toMatchObject({ permission: 'DECIDE' });
+});
+
+function methodWith(option?: Access) {
+  const options = create(MethodOptionsSchema);
+  if (option) setExtension(options, access, option);
   const file = create(FileDescriptorProtoSchema, {
     name: 'open.proto',
     syntax: 'proto3',
     messageType: [{ name: 'Nothing' }],
     service: [
-      { name: 'Open', method: [{ name: 'Do', inputType: '.Nothing', outputType: '.Nothing' }] },
+      {
+        name: 'Open',
+        method: [{ name: 'Do', inputType: '.Nothing', outputType: '.Nothing', options }],
+      },
     ],
   });
   const method = createFileRegistry(file, () => undefined).getService('Open')?.methods[0];

@@ -4,9 +4,16 @@ import { type Access, access, Caller } from '@creditlane/proto/common/v1/access'
 import { type Fault, forbidden } from '../fault.ts';
 import type { Identity } from '../identity.ts';
 
-/** The access option of a method. A method without the option admits no caller. */
+/**
+ * The access option of a method. A method without the option admits no caller. Throws an Error for one that admits
+ * platform keys without a permission: no key may do all that such a method does.
+ */
 export function accessOptionOf(method: DescMethod): Access {
-  return getOption(method, access);
+  const option = getOption(method, access);
+  if (option.callers.includes(Caller.PLATFORM) && option.permission === '') {
+    throw new Error(`${method} admits platform keys without a permission`);
+  }
+  return option;
 }
 
 /** A `forbidden` Fault when this caller may not call the method; otherwise undefined. */

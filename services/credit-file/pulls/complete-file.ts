@@ -1,4 +1,5 @@
 /** The credit file of a complete pull, with the fields that every file has. */
+import { torontoDate } from '@creditlane/runtime/calendar-date';
 import type { CreditFile } from '../credit-file.ts';
 import type { PullRow } from './pull.ts';
 
@@ -33,7 +34,7 @@ export function completeFile(
     ...file,
     source: pull.source,
     id: file.id || id,
-    requestedDate: file.requestedDate ?? pull.requestedAt.toISOString().slice(0, 10),
+    requestedDate: file.requestedDate ?? torontoDate(pull.requestedAt),
   };
 }
 

@@ -28,7 +28,7 @@ const last = (method: string) => services.called(method).at(-1)?.request as neve
 
 function setPull(state: PullState, more: { failure?: FailureReason; file?: object } = {}) {
   const { file, ...failed } = more;
-  const requestedAt = timestampFromDate(new Date('2026-03-02T23:30:00Z'));
+  const requestedAt = timestampFromDate(new Date('2026-03-03T04:30:00Z'));
   const pull = { id: newId(), source: Source.EQUIFAX, state, requestedAt, ...failed };
   services.creditFiles.set(ids.applicant, { pull, ...(file && { file }) });
   return pull.id;

@@ -12,6 +12,7 @@ import {
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import { type Fault, forbidden, invalid, notFound, toFault } from '@creditlane/rpc/fault';
+import { torontoDate } from '@creditlane/runtime/calendar-date';
 import { preferredWaitS, readPreferences } from '../../http/prefer.ts';
 import type { DocumentOpenings } from '../../limits/document-openings.ts';
 import type { WaitingReads } from '../../limits/waiting-reads.ts';
@@ -204,7 +205,7 @@ function nameOf(source: Source): 'EQUIFAX' | 'TRANSUNION' {
   return source === Source.TRANSUNION ? 'TRANSUNION' : 'EQUIFAX';
 }
 
-/** The day of the request in UTC. */
+/** The day of the request, as the bureau dates it in the file that it gives. */
 function dateOf({ requestedAt }: Pull): string {
-  return timestampDate(requireRecord(requestedAt)).toISOString().slice(0, 10);
+  return torontoDate(timestampDate(requireRecord(requestedAt)));
 }
