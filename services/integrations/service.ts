@@ -12,6 +12,7 @@ import { previousSecretsSealedWith1765000000000 } from './migrations/0008-previo
 import { answersSealedWith1765000000001 } from './migrations/0009-answers-sealed-with.ts';
 import { answersByAge } from './migrations/0010-answers-by-age.ts';
 import { outboxByDay } from './migrations/0011-outbox-by-day.ts';
+import { quotaUnits1766100000000 } from './migrations/0012-quota-units.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -36,6 +37,7 @@ export const integrations = defineService(
         answersSealedWith1765000000001,
         ...answersByAge,
         ...outboxByDay,
+        quotaUnits1766100000000,
       ],
       lockTimeout: true,
     },

@@ -23,6 +23,7 @@ export interface KeyRow {
 export interface RateLimitRow {
   keyId: string;
   wholeInMs: number;
+  perRequestMs: number | null;
   takenAt: Date;
   blocks: Quota['blocks'];
 }
@@ -122,6 +123,7 @@ const rateLimits = new EntitySchema<RateLimitRow>({
   columns: {
     keyId: { type: 'uuid', name: 'key_id', primary: true },
     wholeInMs: { type: 'double precision', name: 'whole_in_ms' },
+    perRequestMs: { type: 'double precision', name: 'per_request_ms', nullable: true },
     takenAt: { type: 'timestamptz', name: 'taken_at' },
     blocks: { type: 'jsonb' },
   },

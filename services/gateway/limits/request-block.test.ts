@@ -51,6 +51,16 @@ describe('one replica', () => {
     expect([await take(), await take(TEN)]).toEqual([false, true]);
   });
 
+  test('gives back what it holds of an earlier limit, and asks for the new one', async () => {
+    const { service, openBlock } = openQuota(LARGE);
+    const { block, take } = openBlock();
+    await take();
+    expect(await take(TEN)).toBe(true);
+    const [first, second] = service.calls;
+    expect(second).toMatchObject({ held: 0, returned: first?.ahead });
+    expect(block.left().requests).toBeLessThan(TEN.requests);
+  });
+
   test('admits the whole of a large quota at once in few calls', async () => {
     const { service, openBlock } = openQuota(LARGE);
     expect(await openBlock().burst(12_000)).toBe(10_000);

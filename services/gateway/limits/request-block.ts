@@ -111,13 +111,17 @@ export class RequestBlock {
     return this.#isAway && inMs <= 0 ? undefined : Math.max(0, inMs);
   }
 
-  /** A refusal of the old limit says nothing of a new one, which may be much larger. */
+  /**
+   * A refusal of the old limit says nothing of a new one, which may be much larger, and a block of the old one may be larger than
+   * the new quota.
+   */
   #adoptLimit(limit: RateLimit): void {
     const { requests, windowMs } = this.#limit;
     this.#limit = limit;
     if (limit.requests === requests && limit.windowMs === windowMs) return;
     this.#usedUpUntilMs = 0;
     this.#aloneAgainMs = 0;
+    this.#heldUntilMs = 0;
   }
 
   async #wait(ask: TakeRequests): Promise<boolean> {

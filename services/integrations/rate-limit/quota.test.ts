@@ -166,3 +166,32 @@ test.each([
   expect([used.granted, now.granted]).toEqual([10, 0]);
   expect(takeFromQuota(now.quota, 1_000, limit, demand).granted).toBe(requests);
 });
+
+test.each([
+  { change: 'raised', from: [5, 3_600_000], used: 5, to: [1_000, 3_600_000], left: 995 },
+  { change: 'lowered', from: [1_000, 3_600_000], used: 4, to: [10, 10_000], left: 6 },
+  {
+    change: 'lowered below what was used',
+    from: [1_000, 3_600_000],
+    used: 900,
+    to: [10, 10_000],
+    left: 0,
+  },
+  {
+    change: 'replaced by one of a shorter window',
+    from: [5, 10_000],
+    used: 5,
+    to: [10_000, 1_000],
+    left: 9_995,
+  },
+] as const)(
+  'of a limit that is $change, as many requests are used as before',
+  ({ from, used, to, left }) => {
+    const demand = { replicaId: 'a', waiting: used, ahead: 0, held: 0, returned: 0 };
+    const limitOf = ([requests, windowMs]: readonly [number, number]) => ({ requests, windowMs });
+    const before = takeFromQuota(WHOLE, 0, limitOf(from), demand);
+    const after = takeFromQuota(before.quota, 0, limitOf(to), { ...demand, waiting: 20_000 });
+    expect([before.granted, after.granted]).toEqual([used, left]);
+    expect(after.quota.wholeInMs).toBeCloseTo(to[1]);
+  },
+);

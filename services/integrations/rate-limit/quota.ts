@@ -21,6 +21,8 @@ export interface Block {
 export interface Quota {
   /** GCRA's theoretical arrival time less the moment: after so long, the whole quota is regained. */
   readonly wholeInMs: number;
+  /** In which a request was regained by the limit of that moment; null for the limit of the present call. */
+  readonly perRequestMs: number | null;
   /** By the id of the replica. */
   readonly blocks: Readonly<Record<string, Block>>;
 }
@@ -34,7 +36,7 @@ export interface Demand {
   readonly returned: number;
 }
 
-export const WHOLE: Quota = { wholeInMs: 0, blocks: {} };
+export const WHOLE: Quota = { wholeInMs: 0, perRequestMs: null, blocks: {} };
 
 /** How long a replica may hold requests. */
 export const BLOCK_VALID_MS = 50_000;
@@ -55,6 +57,8 @@ const TOLERANCE = 1e-6;
  * A request that is held may be used at any time until its block ends, so it counts as used then: what is
  * left and what all replicas hold are never more than the whole quota. So replicas admit no more in any
  * time than one GCRA would, which is the whole quota and what is regained in that time.
+ *
+ * After a change of the limit, as many requests as were used of the old one are used of the new one.
  */
 export function takeFromQuota(
   kept: Quota,
@@ -70,8 +74,9 @@ export function takeFromQuota(
   const givenBack = own.validMs > 0 ? Math.min(returned, Math.max(0, own.requests - held)) : 0;
   const used = Math.max(0, own.requests - held - givenBack);
   blocks[replicaId] = { ...own, requests: used };
-  // More than the window is left of a larger limit.
-  const regainedInMs = Math.min(kept.wholeInMs - passedMs, windowMs) - givenBack * perRequestMs;
+  const usedRequests = (kept.wholeInMs - passedMs) / (kept.perRequestMs ?? perRequestMs);
+  // More than the whole quota may have been used of a larger one.
+  const regainedInMs = Math.min(usedRequests * perRequestMs, windowMs) - givenBack * perRequestMs;
   const wholeInMs = Math.max(regainedInMs, ifUsedLateMs(Object.values(blocks), held, perRequestMs));
 
   const left = Math.max(0, Math.floor((windowMs - wholeInMs) / perRequestMs + TOLERANCE));
@@ -85,6 +90,7 @@ export function takeFromQuota(
   return {
     quota: {
       wholeInMs: wholeInMs + granted * perRequestMs,
+      perRequestMs,
       blocks: { ...Object.fromEntries(valid), ...(heldNow > 0 && { [replicaId]: block }) },
     },
     granted,

@@ -51,6 +51,13 @@ describe('a quota', () => {
     expect((await take({ waiting: 200 })).granted).toBe(100);
   });
 
+  test('keeps what was used of it when the limit changes', async () => {
+    expect((await take({ waiting: 5 })).granted).toBe(5);
+    const lower = { limit: 10, windowMs: 600_000 };
+    expect((await take({ ...lower, waiting: 10 })).granted).toBe(5);
+    expect((await take({ waiting: 100 })).granted).toBe(90);
+  });
+
   test('is not taken from by a call that ended while it waited for the row', async () => {
     await take();
     const holder = await fixture.sql.connect();

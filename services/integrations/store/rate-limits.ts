@@ -23,7 +23,7 @@ export interface KeptQuota extends Quota {
 // A statement of its own, after the lock: the time must be later than that of the row's last writer.
 const selectRow = defineStatement<KeptQuota>(
   'read_rate_limit',
-  `SELECT whole_in_ms AS "wholeInMs", blocks, now::text,
+  `SELECT whole_in_ms AS "wholeInMs", per_request_ms AS "perRequestMs", blocks, now::text,
      extract(epoch FROM now - taken_at) * 1000 AS "elapsedMs"
    FROM rate_limits, clock_timestamp() AS now WHERE key_id = $1`,
 );
@@ -35,16 +35,17 @@ export function lockQuotaQueries(keyId: string) {
 
 const updateRow = defineStatement(
   'update_rate_limit',
-  'UPDATE rate_limits SET whole_in_ms = $2, taken_at = $3, blocks = $4 WHERE key_id = $1',
+  `UPDATE rate_limits SET whole_in_ms = $2, per_request_ms = $3, taken_at = $4, blocks = $5
+   WHERE key_id = $1`,
 );
 
 /** The query that replaces the quota of the key, as of `now`. */
 export function keepQuotaQuery(
   keyId: string,
   now: string,
-  { wholeInMs, blocks }: Quota,
+  { wholeInMs, perRequestMs, blocks }: Quota,
 ): Query<unknown> {
-  return updateRow.query([keyId, wholeInMs, now, JSON.stringify(blocks)]);
+  return updateRow.query([keyId, wholeInMs, perRequestMs, now, JSON.stringify(blocks)]);
 }
 
 /** Deletes the rows of keys that have asked for nothing for two days: longer than any block of a limit counts. */
