@@ -673,7 +673,7 @@ export type paths = {
          *     | `CONDITIONALLY_APPROVED` | applicationConditionallyApproved |
          *     | `DECLINED` | applicationDeclined |
          *     | `PENDING_BANK_CONNECTION` | pendingBanking |
-         *     | `INCOMPLETE`, `DOCUMENTS_INCOMPLETE` | documentsIncomplete |
+         *     | `INCOMPLETE`, `DOCUMENTS_INCOMPLETE` | documentsIncomplete, whose `status` is `INCOMPLETE` for both |
          *     | `WITHDRAWN` | none |
          *
          *     Terms that an event needs and the decision leaves out (`firstPaymentDate`, `paymentFrequency`,
@@ -1279,7 +1279,7 @@ export type paths = {
         get?: never;
         /**
          * Set where the integration's webhooks go
-         * @description Each event is posted to this URL with the event's own path appended. It must begin with https and lead to a public host, at port 443 or 8443, with no user name, password or fragment in it. The host is spelled as it is looked up, without escapes and without a final dot; an internationalised name may be in Unicode. A platform for development, such as that of `npm start`, also takes http and addresses of loopback at any port. The first time, the answer shows the signing secret, this once; a later change of the URL keeps the secret and shows none (*Rotate the secret* makes a new one). A destination that was disabled, for it answered 410 or failed for five days, is sent to again once it is set, also to the URL that it has. Repeated with its `Idempotency-Key`, the request changes nothing and shows the same answer, with the secret.
+         * @description Each event is posted to this URL with the event's own path appended to the URL's path, before a query. It must begin with https and lead to a public host, at port 443 or 8443, with no user name, password or fragment in it. The host is spelled as it is looked up, without escapes and without a final dot; an internationalised name may be in Unicode. A platform for development, such as that of `npm start`, also takes http and addresses of loopback at any port. The first time, the answer shows the signing secret, this once; a later change of the URL keeps the secret and shows none (*Rotate the secret* makes a new one). A destination that was disabled, for it answered 410 or failed for five days, is sent to again once it is set, also to the URL that it has. Repeated with its `Idempotency-Key`, the request changes nothing and shows the same answer, with the secret.
          */
         put: operations["setDestination"];
         post?: never;
@@ -1700,7 +1700,10 @@ export type webhooks = {
 };
 export type components = {
     schemas: {
-        /** @enum {string} */
+        /**
+         * @description `SAVED`: complete enough to be submitted, as every application created here is. `SUBMITTED`: in front of one creditor or more. `ARCHIVED`: closed, and taking nothing further. `STARTED` and `DRAFT` are earlier stages, in which no application of this interface is.
+         * @enum {string}
+         */
         ApplicationStatus: "STARTED" | "DRAFT" | "SAVED" | "SUBMITTED" | "ARCHIVED";
         /** @description An application without its applicants. */
         ApplicationSummary: {
@@ -1768,7 +1771,7 @@ export type components = {
             addressHistory?: components["schemas"]["Address"][];
             employmentHistory?: components["schemas"]["Employment"][];
         };
-        /** @description With `firstName`, `lastName` and `dateOfBirth` always, unless the applicant was erased: then `applicantId` and `erasedAt` are all that is left. */
+        /** @description With `firstName`, `lastName` and `dateOfBirth` always, unless the applicant was erased: then `applicantId` and `erasedAt` are all that is left, with empty histories of addresses and employments. */
         Applicant: {
             /** Format: uuid */
             applicantId: string;
@@ -2419,7 +2422,10 @@ export type components = {
             reasons?: string[];
             rejectCodes?: string[];
         };
-        /** @enum {string} */
+        /**
+         * @description A creditor without a decision has `AWAITING_DECISION`. No decision recorded here is `DRAFT`.
+         * @enum {string}
+         */
         DecisionValue: "BOOKED" | "DOCUMENTS_INCOMPLETE" | "APPROVED" | "CONDITIONALLY_APPROVED" | "DECLINED" | "WITHDRAWN" | "INCOMPLETE" | "AWAITING_DECISION" | "PENDING_BANK_CONNECTION" | "DRAFT";
         /** @enum {string} */
         IncomeStatus: "REQUIRED" | "VERIFIED" | "WAIVED";

@@ -119,18 +119,31 @@ function parameterCheck(
     const header: RawParameters['header'] = {};
     for (const name of names.keys()) header[name] = all[name];
     const parameters = { path, query, header };
-    const refused = [...unknownIn(query), ...withNul('path', path), ...withNul('query', query)];
+    const refused = [
+      ...unknownIn(query),
+      ...repeatedIn(query),
+      ...withNul('path', path),
+      ...withNul('query', query),
+    ];
     const isValid = validate(parameters);
     if (isValid && refused.length === 0) return parameters as Parameters;
-    const wrong = fieldErrors(isValid ? [] : (validate.errors ?? []));
-    throw refusedFields([
-      ...refused,
-      ...wrong.map(({ pointer, message }) => {
+    const wrong = fieldErrors(isValid ? [] : (validate.errors ?? [])).map(
+      ({ pointer, message }) => {
         const [, kind = '', name = ''] = pointer.split('/');
         return { in: kind, pointer: `/${names.get(name) ?? name}`, message };
-      }),
-    ]);
+      },
+    );
+    const isRefused = (it: FieldError) =>
+      refused.some(({ in: kind, pointer }) => kind === it.in && pointer === it.pointer);
+    throw refusedFields([...refused, ...wrong.filter((it) => !isRefused(it))]);
   };
+}
+
+/** Names the query parameters that come twice: no operation has one with several values. */
+function repeatedIn(query: RawParameters['query']): FieldError[] {
+  return Object.entries(query)
+    .filter(([, value]) => Array.isArray(value))
+    .map(([name]) => ({ in: 'query', pointer: `/${name}`, message: 'is given more than once' }));
 }
 
 /** Names the parameters with U+0000, which PostgreSQL cannot store. Bodies with it are refused when they are read. */

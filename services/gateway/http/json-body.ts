@@ -34,7 +34,7 @@ export async function readJsonBody(
   const declared = declaredBytes(req);
   if (declared > maxBytes) throw tooLarge(maxBytes);
   if (declared > 0) reserve(declared);
-  if (expect !== undefined) res.writeContinue();
+  if (expect?.toLowerCase() === '100-continue') res.writeContinue();
   const bytes = await read(req, maxBytes, declared > 0 ? undefined : reserve);
   if (!isUtf8(bytes)) throw invalid('not_utf8', 'the body is not UTF-8');
   const text = bytes.toString('utf8');

@@ -65,7 +65,7 @@ const UNPARSED: Record<string, [status: string, code: string, message: string]> 
     'the request did not arrive in time',
   ],
 };
-const MALFORMED = ['400 Bad Request', 'malformed_request', 'the request is not HTTP/1.1'] as const;
+const MALFORMED = ['400 Bad Request', 'malformed_request', 'the request is not valid HTTP/1.1'] as const;
 
 /** Listens. Rejects with the system's error when the port is not available. */
 export async function startListener(
@@ -83,7 +83,12 @@ export async function startListener(
 ): Promise<Listener> {
   const server = createLimitedServer(
     { timeouts, maxConnections, isAuthenticated, onRefusal },
-    { keepAliveTimeout: ANNOUNCED_IDLE_MS, keepAliveTimeoutBuffer: IDLE_BUFFER_MS },
+    {
+      keepAliveTimeout: ANNOUNCED_IDLE_MS,
+      keepAliveTimeoutBuffer: IDLE_BUFFER_MS,
+      // Node would answer without a body; `refuseAmbiguous` refuses such a request as all others.
+      requireHostHeader: false,
+    },
   );
   let closing = false;
   const onRequest = handleInTurn(
@@ -98,6 +103,8 @@ export async function startListener(
   server.on('request', onRequest);
   // `readJsonBody` answers "Expect: 100-continue", so that no client sends a body that is not read.
   server.on('checkContinue', (req, res) => server.emit('request', req, res));
+  // Another expectation is ignored (RFC 9110, section 10.1.1): Node would answer 417 without a body.
+  server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   server.on('clientError', (error, socket: Socket) => refuseUnparsed(error, socket, onRefusal));
 
   await new Promise<void>((resolve, reject) => {

@@ -68,6 +68,20 @@ test.each([
   expect(gateway.services.calls).toEqual([]);
 });
 
+test('a request without Host is refused in HTTP/1.1, as every error is, and accepted in HTTP/1.0', async () => {
+  const headers = [...JSON_HEAD.slice(1), LENGTH];
+  const refused = await post(headers);
+  expect(refused).toMatch(/^HTTP\/1\.1 400 /);
+  expect(refused).toMatch(/"code":"malformed_request","requestId":"[^"]+"/);
+  expect(gateway.services.calls).toEqual([]);
+  expect(await post(headers, BODY, '1.0')).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('an expectation that is unknown is ignored', async () => {
+  const answer = await post([...JSON_HEAD, LENGTH, 'Expect: 200-ok']);
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+});
+
 test.each(['chunked', 'Chunked'])(
   'Transfer-Encoding: %s is accepted, and repeated headers that are lists',
   async (coding) => {

@@ -37,6 +37,10 @@ function ambiguityOf(req: IncomingMessage): Fault | undefined {
       return invalid('duplicate_header', `the request has the header ${repeated} more than once`);
     }
   }
+  // RFC 9112, section 3.2.
+  if (req.headers.host === undefined && req.httpVersionMinor > 0) {
+    return invalid('malformed_request', 'a request in HTTP/1.1 needs the header Host');
+  }
   const coding = req.headers['transfer-encoding'];
   if (coding === undefined) return undefined;
   if (coding.toLowerCase() !== 'chunked') {

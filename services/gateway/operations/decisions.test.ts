@@ -147,7 +147,7 @@ describe('recording a decision', () => {
     const body = `{"applicationId":"${applicationId}","decision":"APPROVED","interestRate":1e400}`;
     const answer = await gateway.send('POST', path, { body });
     expect(answer.status).toBe(400);
-    expect(answer.json.errors).toEqual([{ pointer: '/interestRate', message: 'must be a number' }]);
+    expect(answer.json.message).toContain('this number is too large');
   });
 
   test('all fields at fault are named at once', async () => {
@@ -214,7 +214,7 @@ describe('reading decisions', () => {
     ['limit=0', 'must be at least 1'],
     ['limit=101', 'must be at most 100'],
     ['limit=ten', 'must be a whole number'],
-    ['limit=1&limit=2', 'must be a whole number'],
+    ['limit=1&limit=2', 'is given more than once'],
   ])('a page with %s is refused', async (query, message) => {
     const answer = await gateway.send('GET', `${path}s?${query}`);
     expect(answer.status).toBe(400);
