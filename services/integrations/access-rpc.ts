@@ -7,8 +7,8 @@ import { AccessService, GrantSide } from '@creditlane/proto/integrations/v1/inte
 import { unauthenticated } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { isUuid } from '@creditlane/runtime/ids';
-import type { PlatformKeys } from './key.ts';
-import { listGrants } from './list-grants.ts';
+import { listGrants } from './grants/list-grants.ts';
+import type { PlatformKeys } from './keys/key.ts';
 import { takeRequests } from './rate-limit/take-requests.ts';
 import { checkGrants } from './store/grants.ts';
 import { findKeyOwner } from './store/keys.ts';

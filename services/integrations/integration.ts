@@ -1,10 +1,14 @@
 /** Refuses requests that name an integration which does not exist. */
 import type { Queryable } from '@creditlane/postgres/statement';
-import { notFound } from '@creditlane/rpc/fault';
+import { type Fault, notFound } from '@creditlane/rpc/fault';
 import { integrationExists } from './store/integrations.ts';
 
 /** @throws Fault `integration_not_found` */
 export async function requireIntegration(db: Queryable, id: string): Promise<void> {
   if (await integrationExists(db, id)) return;
-  throw notFound('integration_not_found', 'There is no such integration.');
+  throw integrationNotFound();
+}
+
+export function integrationNotFound(): Fault {
+  return notFound('integration_not_found', 'There is no such integration.');
 }

@@ -8,3 +8,8 @@ export const PLATFORM_PERMISSIONS = ['MANAGE_DIRECTORY', 'MANAGE_INTEGRATIONS'] 
 export function permissionNames(permissions: readonly Permission[]): string[] {
   return [...new Set(permissions)].map((permission) => Permission[permission]);
 }
+
+/** The permissions of these names. An earlier version that is back leaves out those that only a later one has. */
+export function permissionsNamed(names: readonly string[]): Permission[] {
+  return names.flatMap((name) => Permission[name as keyof typeof Permission] ?? []);
+}

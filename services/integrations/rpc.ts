@@ -7,8 +7,9 @@ import { notFound } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { type RotateSecretDeps, rotateSecret } from './destinations/rotate-secret.ts';
 import { type SetDestinationDeps, setDestination } from './destinations/set-destination.ts';
+import { getIntegration } from './get-integration.ts';
 import { requireIntegration } from './integration.ts';
-import { type IssueKeyDeps, issueKey } from './issue-key.ts';
+import { type IssueKeyDeps, issueKey } from './keys/issue-key.ts';
 import { type RegisterIntegrationDeps, registerIntegration } from './register-integration.ts';
 import { deleteDestination } from './store/destinations.ts';
 import { type GrantSide, revokeGrant, saveGrant } from './store/grants.ts';
@@ -48,6 +49,11 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
     translateDatabaseErrors({
       registerIntegration: (request, call) =>
         registerIntegration(deps, lowerCaseIntegrationId(request), call),
+
+      getIntegration(request, call) {
+        const { integrationId } = lowerCaseIntegrationId(request);
+        return getIntegration(requests.of(call, { integrations: [integrationId] }), integrationId);
+      },
 
       issueKey: (request, call) => issueKey(deps, lowerCaseIntegrationId(request), call),
 

@@ -3,7 +3,7 @@ import { KEY_RING } from '@creditlane/crypto/key-ring-setting';
 import { egressPolicySetting } from '@creditlane/egress-rules/egress-policy';
 import { DIGEST_KEY } from '@creditlane/idempotency/keyed-digest';
 import { setting } from '@creditlane/runtime/setting';
-import { parsePlatformKeys } from './key.ts';
+import { parsePlatformKeys } from './keys/key.ts';
 
 export const SETTINGS = {
   keyRing: KEY_RING,

@@ -1160,6 +1160,29 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/platform/integrations/{integrationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read an integration
+         * @description What the platform has set for an integration, with the ids of its keys: to replace a key, issue another, have the integration use it, and revoke the old one by its id. No answer shows a key or a secret again.
+         */
+        get: operations["getIntegration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/platform/integrations/{integrationId}/keys": {
         parameters: {
             query?: never;
@@ -1223,7 +1246,7 @@ export type paths = {
         get?: never;
         /**
          * Grant a retailer to an integration
-         * @description Takes effect within five seconds.
+         * @description Takes effect within five seconds. The id may be one that is not registered yet: until then the integration's list of retailers does not show it.
          */
         put: operations["grantRetailer"];
         post?: never;
@@ -1252,7 +1275,7 @@ export type paths = {
         get?: never;
         /**
          * Grant a creditor to an integration
-         * @description Grants on creditors come from the platform only. Takes effect within five seconds.
+         * @description Grants on creditors come from the platform only. Takes effect within five seconds. The id may be one that is not registered yet: until then the integration's list of creditors does not show it.
          */
         put: operations["grantCreditor"];
         post?: never;
@@ -2852,6 +2875,28 @@ export type components = {
             name: string;
             permissions: components["schemas"]["Permissions"];
             rateLimit?: components["schemas"]["RateLimit"];
+        };
+        IntegrationRead: {
+            /** Format: uuid */
+            integrationId: string;
+            name: string;
+            permissions: components["schemas"]["Permissions"];
+            rateLimit?: components["schemas"]["RateLimit"];
+            /** @description The keys that are not revoked, the newest first; the newest 100 where there are more. */
+            keys: components["schemas"]["IssuedKey"][];
+            destination?: components["schemas"]["DestinationRead"];
+        };
+        IssuedKey: {
+            /** Format: uuid */
+            keyId: string;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        /** @description Absent for an integration that gets no webhooks. */
+        DestinationRead: {
+            /** Format: uuid */
+            destinationId: string;
+            url: string;
         };
         /** @description How many requests each key of the integration may make: so many at once, and as many again in each window. Without it, the limit of the installation applies. */
         RateLimit: {
@@ -6553,6 +6598,75 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
             422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getIntegration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The integration. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "integrationId": "0198c0de-0000-7000-8000-00000000d001",
+                     *       "name": "Maple Lending Bridge",
+                     *       "permissions": [
+                     *         "ENQUEUE_RETAILER_CHAT"
+                     *       ],
+                     *       "rateLimit": {
+                     *         "requests": 600,
+                     *         "windowSeconds": 60
+                     *       },
+                     *       "keys": [
+                     *         {
+                     *           "keyId": "0198c0de-0000-7000-8000-000000001001",
+                     *           "createdAt": "2026-03-02T15:04:05.678Z"
+                     *         }
+                     *       ],
+                     *       "destination": {
+                     *         "destinationId": "0198c0de-0000-7000-8000-00000000e001",
+                     *         "url": "https://hooks.maple.example/creditlane"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IntegrationRead"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

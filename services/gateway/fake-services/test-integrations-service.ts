@@ -10,6 +10,7 @@ import {
   DestinationsService,
   GrantSide,
   IntegrationsService,
+  Permission,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Call } from '@creditlane/rpc/call';
 import { notFound, unauthenticated } from '@creditlane/rpc/fault';
@@ -59,6 +60,19 @@ export function fakeIntegrationsService(services: TestServices): ServiceRoutes[]
         services.record('registerIntegration', request, call);
         if (call.idempotency?.key === 'replayed') call.markReplayed();
         return { integrationId: request.integrationId || newId() };
+      },
+      getIntegration: async (request, call) => {
+        services.record('getIntegration', request, call);
+        return {
+          integrationId: request.integrationId,
+          name: 'Maple Lending Bridge',
+          permissions: [Permission.ENQUEUE_RETAILER_CHAT],
+          rateLimit: { requests: 600, windowSeconds: 60 },
+          keys: [
+            { keyId: newId(), createdAt: timestampFromDate(new Date('2026-02-01T09:00:00Z')) },
+          ],
+          destination: { destinationId: newId(), url: 'https://hooks.maple.example/creditlane' },
+        };
       },
       issueKey: async (request, call) => {
         services.record('issueKey', request, call);

@@ -65,7 +65,11 @@ const UNPARSED: Record<string, [status: string, code: string, message: string]> 
     'the request did not arrive in time',
   ],
 };
-const MALFORMED = ['400 Bad Request', 'malformed_request', 'the request is not valid HTTP/1.1'] as const;
+const MALFORMED = [
+  '400 Bad Request',
+  'malformed_request',
+  'the request is not valid HTTP/1.1',
+] as const;
 
 /** Listens. Rejects with the system's error when the port is not available. */
 export async function startListener(

@@ -1,5 +1,6 @@
 /** The platform's operations on integrations: registration, keys, grants and destinations. */
 import {
+  GetIntegrationResponseSchema,
   type IntegrationsService,
   RegisterIntegrationRequestSchema,
   RotateSecretResponseSchema,
@@ -11,6 +12,7 @@ import { messageReader, messageWriter } from './json-message.ts';
 const DEFAULT_OVERLAP_HOURS = 24;
 
 const readRegistration = messageReader(RegisterIntegrationRequestSchema);
+const writeIntegration = messageWriter(GetIntegrationResponseSchema);
 const writeRotatedSecret = messageWriter(RotateSecretResponseSchema);
 
 export function integrationOperations(integrations: Client<typeof IntegrationsService>) {
@@ -20,6 +22,10 @@ export function integrationOperations(integrations: Client<typeof IntegrationsSe
       const { integrationId } = await integrations.registerIntegration(request, context);
       const { name, permissions = [], rateLimit } = body;
       return { integrationId, name, permissions, rateLimit };
+    },
+
+    async getIntegration({ path, context }) {
+      return writeIntegration(await integrations.getIntegration(path, context));
     },
 
     async issueKey({ path, body, context }) {

@@ -48,6 +48,23 @@ test('the Idempotency-Key of a destination reaches the service, and a replay is 
   expect(last('setDestination')?.call.idempotency?.key).toBe('replayed');
 });
 
+test('an integration is read with the ids of its keys and its destination', async () => {
+  const integrationId = newId();
+  const answer = await send('GET', `/integrations/${integrationId}`);
+  expect(answer.status).toBe(200);
+  expect(answer.json).toEqual({
+    integrationId,
+    name: 'Maple Lending Bridge',
+    permissions: ['ENQUEUE_RETAILER_CHAT'],
+    rateLimit: { requests: 600, windowSeconds: 60 },
+    keys: [{ keyId: expect.any(String), createdAt: '2026-02-01T09:00:00.000Z' }],
+    destination: {
+      destinationId: expect.any(String),
+      url: 'https://hooks.maple.example/creditlane',
+    },
+  });
+});
+
 test('keys are issued, live unless asked otherwise, and revoked', async () => {
   const path = `/integrations/${newId()}/keys`;
   const live = await send('POST', path);

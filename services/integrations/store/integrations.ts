@@ -28,3 +28,26 @@ const selectIntegration = defineStatement(
 export async function integrationExists(db: Queryable, id: string): Promise<boolean> {
   return (await selectIntegration.run(db, [id])).length > 0;
 }
+
+/** What the platform has set for an integration; its destination's id and URL are null without one. */
+export type IntegrationSettings = Omit<IntegrationRow, 'id' | 'createdAt'> & {
+  destinationId: string | null;
+  destinationUrl: string | null;
+};
+
+const selectSettings = defineStatement<IntegrationSettings>(
+  'read_integration',
+  `SELECT name, permissions, rate_limit_requests AS "rateLimitRequests",
+     rate_limit_window_s AS "rateLimitWindowS", destinations.id AS "destinationId",
+     destinations.url AS "destinationUrl"
+   FROM integrations LEFT JOIN destinations ON destinations.integration_id = integrations.id
+   WHERE integrations.id = $1`,
+);
+
+export async function findIntegration(
+  db: Queryable,
+  id: string,
+): Promise<IntegrationSettings | undefined> {
+  const [row] = await selectSettings.run(db, [id]);
+  return row;
+}

@@ -1,6 +1,6 @@
 /** Reads and writes the API keys of integrations. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import type { KeyOwner } from '../key.ts';
+import type { KeyOwner } from '../keys/key.ts';
 import type { IntegrationRow, KeyRow } from '../tables.ts';
 
 type LimitColumns = Pick<IntegrationRow, 'rateLimitRequests' | 'rateLimitWindowS'>;
@@ -41,6 +41,21 @@ export async function insertKey(
   { id, integrationId, digest, createdAt }: KeyRow,
 ): Promise<void> {
   await insertRow.run(tx, [id, integrationId, digest, createdAt]);
+}
+
+const selectUnrevoked = defineStatement<Pick<KeyRow, 'id' | 'createdAt'>>(
+  'list_unrevoked_keys',
+  `SELECT id, created_at AS "createdAt" FROM keys
+   WHERE integration_id = $1 AND revoked_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $2`,
+);
+
+/** The integration's unrevoked keys, the newest first. */
+export function findUnrevokedKeys(
+  db: Queryable,
+  integrationId: string,
+  limit: number,
+): Promise<Pick<KeyRow, 'id' | 'createdAt'>[]> {
+  return selectUnrevoked.run(db, [integrationId, limit]);
 }
 
 const updateRevoked = defineStatement(

@@ -87,6 +87,115 @@ export declare type RegisterIntegrationResponse = Message<"creditlane.integratio
 export declare const RegisterIntegrationResponseSchema: GenMessage<RegisterIntegrationResponse>;
 
 /**
+ * @generated from message creditlane.integrations.v1.GetIntegrationRequest
+ */
+export declare type GetIntegrationRequest = Message<"creditlane.integrations.v1.GetIntegrationRequest"> & {
+  /**
+   * @generated from field: string integration_id = 1;
+   */
+  integrationId: string;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.GetIntegrationRequest.
+ * Use `create(GetIntegrationRequestSchema)` to create a new message.
+ */
+export declare const GetIntegrationRequestSchema: GenMessage<GetIntegrationRequest>;
+
+/**
+ * @generated from message creditlane.integrations.v1.GetIntegrationResponse
+ */
+export declare type GetIntegrationResponse = Message<"creditlane.integrations.v1.GetIntegrationResponse"> & {
+  /**
+   * @generated from field: string integration_id = 1;
+   */
+  integrationId: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: repeated creditlane.integrations.v1.Permission permissions = 3;
+   */
+  permissions: Permission[];
+
+  /**
+   * Without one, the gateway's setting applies.
+   *
+   * @generated from field: creditlane.integrations.v1.RateLimit rate_limit = 4;
+   */
+  rateLimit?: RateLimit | undefined;
+
+  /**
+   * The newest first.
+   *
+   * @generated from field: repeated creditlane.integrations.v1.UnrevokedKey keys = 5;
+   */
+  keys: UnrevokedKey[];
+
+  /**
+   * Absent for an integration without one.
+   *
+   * @generated from field: creditlane.integrations.v1.CurrentDestination destination = 6;
+   */
+  destination?: CurrentDestination | undefined;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.GetIntegrationResponse.
+ * Use `create(GetIntegrationResponseSchema)` to create a new message.
+ */
+export declare const GetIntegrationResponseSchema: GenMessage<GetIntegrationResponse>;
+
+/**
+ * A key that its owner can use. Nothing keeps the key itself.
+ *
+ * @generated from message creditlane.integrations.v1.UnrevokedKey
+ */
+export declare type UnrevokedKey = Message<"creditlane.integrations.v1.UnrevokedKey"> & {
+  /**
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 2;
+   */
+  createdAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.UnrevokedKey.
+ * Use `create(UnrevokedKeySchema)` to create a new message.
+ */
+export declare const UnrevokedKeySchema: GenMessage<UnrevokedKey>;
+
+/**
+ * Where an integration's webhooks go.
+ *
+ * @generated from message creditlane.integrations.v1.CurrentDestination
+ */
+export declare type CurrentDestination = Message<"creditlane.integrations.v1.CurrentDestination"> & {
+  /**
+   * @generated from field: string destination_id = 1;
+   */
+  destinationId: string;
+
+  /**
+   * @generated from field: string url = 2;
+   */
+  url: string;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.CurrentDestination.
+ * Use `create(CurrentDestinationSchema)` to create a new message.
+ */
+export declare const CurrentDestinationSchema: GenMessage<CurrentDestination>;
+
+/**
  * @generated from message creditlane.integrations.v1.IssueKeyRequest
  */
 export declare type IssueKeyRequest = Message<"creditlane.integrations.v1.IssueKeyRequest"> & {
@@ -939,6 +1048,16 @@ export declare const IntegrationsService: GenService<{
     methodKind: "unary";
     input: typeof RegisterIntegrationRequestSchema;
     output: typeof RegisterIntegrationResponseSchema;
+  },
+  /**
+   * Returns an integration with its unrevoked keys, the newest 100 at most, and its destination.
+   *
+   * @generated from rpc creditlane.integrations.v1.IntegrationsService.GetIntegration
+   */
+  getIntegration: {
+    methodKind: "unary";
+    input: typeof GetIntegrationRequestSchema;
+    output: typeof GetIntegrationResponseSchema;
   },
   /**
    * Generates a key, of which only the digest is stored. For a call with an idempotency key, which its

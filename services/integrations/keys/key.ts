@@ -1,5 +1,5 @@
 /** The owners of API keys, and the keys of the platform, which come from the settings. */
-import { PLATFORM_PERMISSIONS } from './permission.ts';
+import { PLATFORM_PERMISSIONS } from '../permission.ts';
 
 /** The owner of a key, with its permissions. */
 export interface KeyOwner {

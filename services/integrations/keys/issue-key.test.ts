@@ -9,7 +9,7 @@ import {
   PLATFORM_KEY,
   registerTestIntegration,
   useIntegrations,
-} from './test-integrations.ts';
+} from '../test-integrations.ts';
 
 const fixture = useIntegrations();
 

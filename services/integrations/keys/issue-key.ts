@@ -9,8 +9,8 @@ import {
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Call } from '@creditlane/rpc/call';
 import type { Clock } from '@creditlane/runtime/clock';
-import { requireIntegration } from './integration.ts';
-import { insertKey } from './store/keys.ts';
+import { requireIntegration } from '../integration.ts';
+import { insertKey } from '../store/keys.ts';
 
 export interface IssueKeyDeps {
   requests: RequestPool;

@@ -7,7 +7,7 @@ import {
   asPlatform,
   registerTestIntegration,
   useIntegrations,
-} from './test-integrations.ts';
+} from '../test-integrations.ts';
 
 const fixture = useIntegrations();
 

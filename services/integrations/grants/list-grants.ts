@@ -3,7 +3,7 @@ import type { Queryable } from '@creditlane/postgres/statement';
 import { type ListKey, positionOf } from '@creditlane/rpc/lists/list-cursor';
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
-import { findGrants, type Grant, type GrantSide } from './store/grants.ts';
+import { findGrants, type Grant, type GrantSide } from '../store/grants.ts';
 
 /**
  * A page of the active grants on one side, in the order of the retailers' or creditors' ids. Throws the

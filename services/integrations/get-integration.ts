@@ -1,0 +1,34 @@
+/** Reads back what the platform has set for an integration: a key that nobody remembers can then be found and revoked. */
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { Queryable } from '@creditlane/postgres/statement';
+import type { GetIntegrationResponseSchema } from '@creditlane/proto/integrations/v1/integrations_service';
+import { integrationNotFound } from './integration.ts';
+import { permissionsNamed } from './permission.ts';
+import { findIntegration } from './store/integrations.ts';
+import { findUnrevokedKeys } from './store/keys.ts';
+
+const MAX_KEYS = 100;
+
+/** @throws Fault `integration_not_found` */
+export async function getIntegration(
+  db: Queryable,
+  integrationId: string,
+): Promise<MessageInitShape<typeof GetIntegrationResponseSchema>> {
+  const found = await findIntegration(db, integrationId);
+  if (found === undefined) throw integrationNotFound();
+  const keys = await findUnrevokedKeys(db, integrationId, MAX_KEYS);
+  const { name, rateLimitRequests: requests, rateLimitWindowS: windowSeconds } = found;
+  const { destinationId, destinationUrl: url } = found;
+  return {
+    integrationId,
+    name,
+    permissions: permissionsNamed(found.permissions),
+    ...(requests !== null && windowSeconds !== null && { rateLimit: { requests, windowSeconds } }),
+    keys: keys.map(({ id, createdAt }) => ({
+      keyId: id,
+      createdAt: timestampFromDate(createdAt),
+    })),
+    ...(destinationId !== null && url !== null && { destination: { destinationId, url } }),
+  };
+}
