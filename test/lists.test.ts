@@ -175,8 +175,8 @@ describe('retailers and creditors', () => {
 });
 
 describe('a list of long texts', () => {
-  // JSON escapes each of these characters with six bytes.
-  const LONG = '\u0001'.repeat(10_000);
+  // JSON escapes each character but the first with six bytes.
+  const LONG = `x${'\u0001'.repeat(9_999)}`;
   const COMMENTS = 24;
   const REQUESTS = 60;
   const path = ({ applicationId, creditorId }: SubmissionIds, end = 'conversation') =>

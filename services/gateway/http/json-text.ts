@@ -138,7 +138,7 @@ class Scan {
     const text = this.#text.slice(startsAt, this.#at);
     const value = Number(text);
     const isKept = INTEGER.test(text) ? Number.isSafeInteger(value) : Number.isFinite(value);
-    if (!isKept) throw this.#malformed('this number is too large; give it as a string', startsAt);
+    if (!isKept) throw this.#malformed('this number is too large to be kept exactly', startsAt);
     return true;
   }
 
