@@ -24,6 +24,7 @@ export interface RateLimitRow {
   keyId: string;
   wholeInMs: number;
   perRequestMs: number | null;
+  perRequestAt: Date | null;
   takenAt: Date;
   blocks: Quota['blocks'];
 }
@@ -124,6 +125,7 @@ const rateLimits = new EntitySchema<RateLimitRow>({
     keyId: { type: 'uuid', name: 'key_id', primary: true },
     wholeInMs: { type: 'double precision', name: 'whole_in_ms' },
     perRequestMs: { type: 'double precision', name: 'per_request_ms', nullable: true },
+    perRequestAt: { type: 'timestamptz', name: 'per_request_at', nullable: true },
     takenAt: { type: 'timestamptz', name: 'taken_at' },
     blocks: { type: 'jsonb' },
   },

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { type Demand, type RateLimit, RequestBlock } from './request-block.ts';
+import { type Demand, type RateLimit, RequestBlock, type TakenRequests } from './request-block.ts';
 import { createTestQuotas } from './test-quotas.ts';
 
 const TEN = { requests: 10, windowMs: 1_000 };
+const USED_UP = { granted: 0, wholeInMs: TEN.windowMs, validMs: 50_000 };
 const LARGE = { requests: 10_000, windowMs: 1_000 };
 
 /** A quota on a clock that the test moves, and blocks of it, each on a clock that may be skewed. */
@@ -59,6 +60,23 @@ describe('one replica', () => {
     const [first, second] = service.calls;
     expect(second).toMatchObject({ held: 0, returned: first?.ahead });
     expect(block.left().requests).toBeLessThan(TEN.requests);
+  });
+
+  test('asks again when the limit has changed before the answer', async () => {
+    const aDay = { requests: 1, windowMs: 86_400_000 };
+    const block = new RequestBlock(aDay, () => 0);
+    const asked: RateLimit[] = [];
+    const answer = Promise.withResolvers<TakenRequests>();
+    const ask = async (limit: RateLimit, { waiting }: Demand) => {
+      asked.push(limit);
+      return asked.length === 1 ? answer.promise : { ...USED_UP, granted: waiting };
+    };
+    const before = block.take(aDay, ask);
+    await endCalls();
+    const after = block.take(TEN, ask);
+    answer.resolve({ ...USED_UP, wholeInMs: aDay.windowMs });
+    expect(await Promise.all([before, after])).toEqual([true, true]);
+    expect(asked).toEqual([aDay, TEN]);
   });
 
   test('admits the whole of a large quota at once in few calls', async () => {

@@ -116,10 +116,11 @@ export class RequestBlock {
    * the new quota.
    */
   #adoptLimit(limit: RateLimit): void {
-    const { requests, windowMs } = this.#limit;
+    const isNew = !isSameLimit(limit, this.#limit);
     this.#limit = limit;
-    if (limit.requests === requests && limit.windowMs === windowMs) return;
+    if (!isNew) return;
     this.#usedUpUntilMs = 0;
+    this.#alone = 0;
     this.#aloneAgainMs = 0;
     this.#heldUntilMs = 0;
   }
@@ -152,8 +153,13 @@ export class RequestBlock {
     };
     // Given back once: after a failed call it is not known whether the service has them.
     this.#returned = 0;
+    const limit = this.#limit;
     try {
-      this.#receive(await ask(this.#limit, demand), demand, sentMs);
+      const taken = await ask(limit, demand);
+      this.#isAway = false;
+      // What was granted of an earlier limit is given back with the next call, for which those who wait wait again.
+      if (isSameLimit(limit, this.#limit)) this.#receive(taken, demand, sentMs);
+      else this.#returned += taken.granted;
     } catch {
       this.#isAway = true;
     }
@@ -162,7 +168,6 @@ export class RequestBlock {
   #receive({ granted, wholeInMs, validMs }: TakenRequests, { waiting }: Demand, sentMs: number) {
     const { requests, windowMs } = this.#limit;
     const nowMs = this.#nowMs();
-    this.#isAway = false;
     this.#held += granted;
     this.#heldUntilMs = sentMs + validMs;
     this.#askAtHeld = this.#held > waiting ? Math.floor((this.#held - waiting) * ASK_AT) : -1;
@@ -206,4 +211,8 @@ export class RequestBlock {
     this.#alone -= 1;
     return true;
   }
+}
+
+function isSameLimit(one: RateLimit, other: RateLimit): boolean {
+  return one.requests === other.requests && one.windowMs === other.windowMs;
 }

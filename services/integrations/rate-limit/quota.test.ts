@@ -195,3 +195,17 @@ test.each([
     expect(after.quota.wholeInMs).toBeCloseTo(to[1]);
   },
 );
+
+test('a block that another replica holds of an earlier limit takes nothing of the new one', () => {
+  const demand = { replicaId: 'a', waiting: 1, ahead: 1_000, held: 0, returned: 0 };
+  const large = { requests: 10_000, windowMs: 1_000 };
+  const held = takeFromQuota(WHOLE, 0, large, demand);
+  expect(held.granted).toBe(501);
+  const other = { ...demand, replicaId: 'b', waiting: 20, ahead: 0 };
+  const small = { requests: 10, windowMs: 10_000 };
+  const taken = takeFromQuota(held.quota, 0, small, other);
+  expect(taken.granted).toBe(9);
+  // The first one gives up its block, of which the quota knows nothing any more.
+  const givenUp = takeFromQuota(taken.quota, 1_000, small, { ...demand, ahead: 0, returned: 500 });
+  expect(givenUp.granted).toBe(1);
+});

@@ -21,7 +21,10 @@ export interface Block {
 export interface Quota {
   /** GCRA's theoretical arrival time less the moment: after so long, the whole quota is regained. */
   readonly wholeInMs: number;
-  /** In which a request was regained by the limit of that moment; null for the limit of the present call. */
+  /**
+   * Milliseconds in which the limit that this quota was kept by regained a request. Null: not known, and read by the limit
+   * of the present call.
+   */
   readonly perRequestMs: number | null;
   /** By the id of the replica. */
   readonly blocks: Readonly<Record<string, Block>>;
@@ -58,7 +61,8 @@ const TOLERANCE = 1e-6;
  * left and what all replicas hold are never more than the whole quota. So replicas admit no more in any
  * time than one GCRA would, which is the whole quota and what is regained in that time.
  *
- * After a change of the limit, as many requests as were used of the old one are used of the new one.
+ * After a change of the limit, as many requests as were used of the old one are used of the new one, and no more than its whole
+ * quota. What replicas hold of the old one is not: they give it up within seconds.
  */
 export function takeFromQuota(
   kept: Quota,
@@ -68,20 +72,24 @@ export function takeFromQuota(
 ): { quota: Quota; granted: number } {
   const perRequestMs = windowMs / requests;
   const passedMs = Math.max(0, elapsedMs);
-  const blocks = laterBlocks(kept.blocks, passedMs);
+  const keptPerRequestMs = kept.perRequestMs ?? perRequestMs;
+  const isSameLimit = keptPerRequestMs === perRequestMs;
+  const blocks = isSameLimit ? laterBlocks(kept.blocks, passedMs) : {};
   const { [replicaId]: own = { requests: 0, validMs: 0 }, ...others } = blocks;
   // What is given back later has been regained since.
   const givenBack = own.validMs > 0 ? Math.min(returned, Math.max(0, own.requests - held)) : 0;
   const used = Math.max(0, own.requests - held - givenBack);
   blocks[replicaId] = { ...own, requests: used };
-  const usedRequests = (kept.wholeInMs - passedMs) / (kept.perRequestMs ?? perRequestMs);
+  const heldOfEarlier = isSameLimit ? 0 : requestsIn(laterBlocks(kept.blocks, passedMs));
+  // Less than none where the quota has been whole for some time.
+  const usedRequests = (kept.wholeInMs - passedMs) / keptPerRequestMs - heldOfEarlier;
   // More than the whole quota may have been used of a larger one.
   const regainedInMs = Math.min(usedRequests * perRequestMs, windowMs) - givenBack * perRequestMs;
   const wholeInMs = Math.max(regainedInMs, ifUsedLateMs(Object.values(blocks), held, perRequestMs));
 
   const left = Math.max(0, Math.floor((windowMs - wholeInMs) / perRequestMs + TOLERANCE));
   const valid = Object.entries(others).filter(([, { validMs }]) => validMs > 0);
-  const heldByOthers = valid.reduce((sum, [, block]) => sum + block.requests, 0);
+  const heldByOthers = requestsIn(others);
   // As much as is then left for others to hold.
   const mayHold = Math.floor((requests * MAX_AHEAD - heldByOthers) / 2);
   const granted = Math.min(left, waiting + Math.max(0, Math.min(ahead, mayHold - held)));
@@ -106,6 +114,12 @@ function ifUsedLateMs(blocks: readonly Block[], held: number, perRequestMs: numb
     latestMs = Math.max(latestMs, usedMs + Math.min(0, validMs));
   }
   return latestMs;
+}
+
+/** In the blocks that have not ended. */
+function requestsIn(blocks: Quota['blocks']): number {
+  const valid = Object.values(blocks).filter(({ validMs }) => validMs > 0);
+  return valid.reduce((sum, block) => sum + block.requests, 0);
 }
 
 function laterBlocks(blocks: Quota['blocks'], passedMs: number): Record<string, Block> {

@@ -58,6 +58,16 @@ describe('a quota', () => {
     expect((await take({ waiting: 100 })).granted).toBe(90);
   });
 
+  test('is read by the present limit after an earlier version has taken from it', async () => {
+    await take({ waiting: 5 });
+    // As the version before writes it: 50 requests are used, each regained in 36 s.
+    const write = `UPDATE rate_limits SET whole_in_ms = 50 * 36000, taken_at = now(), blocks = '{}'
+       WHERE key_id = $1`;
+    await take({ limit: 10, windowMs: 600_000 });
+    await fixture.sql.query(write, [keyId]);
+    expect((await take({ waiting: 100 })).granted).toBe(50);
+  });
+
   test('is not taken from by a call that ended while it waited for the row', async () => {
     await take();
     const holder = await fixture.sql.connect();

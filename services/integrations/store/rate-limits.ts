@@ -23,7 +23,8 @@ export interface KeptQuota extends Quota {
 // A statement of its own, after the lock: the time must be later than that of the row's last writer.
 const selectRow = defineStatement<KeptQuota>(
   'read_rate_limit',
-  `SELECT whole_in_ms AS "wholeInMs", per_request_ms AS "perRequestMs", blocks, now::text,
+  `SELECT whole_in_ms AS "wholeInMs", blocks, now::text,
+     CASE WHEN per_request_at = taken_at THEN per_request_ms END AS "perRequestMs",
      extract(epoch FROM now - taken_at) * 1000 AS "elapsedMs"
    FROM rate_limits, clock_timestamp() AS now WHERE key_id = $1`,
 );
@@ -35,7 +36,8 @@ export function lockQuotaQueries(keyId: string) {
 
 const updateRow = defineStatement(
   'update_rate_limit',
-  `UPDATE rate_limits SET whole_in_ms = $2, per_request_ms = $3, taken_at = $4, blocks = $5
+  `UPDATE rate_limits SET whole_in_ms = $2, per_request_ms = $3, taken_at = $4, per_request_at = $4,
+     blocks = $5
    WHERE key_id = $1`,
 );
 
