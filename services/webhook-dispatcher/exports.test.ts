@@ -213,7 +213,7 @@ test('a delivery waits while the applications service is unavailable, and no att
   await settled();
 });
 
-test('a delivery that cannot be tried keeps the later ones of its lane waiting for the hold at most', async () => {
+test('a delivery whose content cannot be asked for keeps the later ones of its lane waiting for the hold at most', async () => {
   const { received, destinationId } = await fixture.addReceiver();
   const { bus, settled } = await fixture.start({ ORDER_HOLD: '500ms' });
   fixture.applications.state.isUnavailable = true;
@@ -222,6 +222,21 @@ test('a delivery that cannot be tried keeps the later ones of its lane waiting f
   await vi.waitFor(() => expect(sequences(received)).toEqual([2]), WITHIN);
   fixture.applications.state.isUnavailable = false;
   await vi.waitFor(() => expect(sequences(received)).toEqual([2, 1]), WITHIN);
+  await settled();
+});
+
+test('a delivery whose destination cannot be looked up holds its lane for as long as that lasts', async () => {
+  const { received } = await fixture.addReceiver();
+  const { bus, settled } = await fixture.start({ ORDER_HOLD: '100ms' });
+  const { integrations } = fixture;
+  integrations.state.hidesDestinations = true;
+  await bus.publish([fixture.event({ sequence: 1 })]);
+  await waitForRelease(fixture);
+  const { rows } = await fixture.sql.query('SELECT hold_until FROM deliveries');
+  expect(rows).toEqual([{ hold_until: null }]);
+  await bus.publish([fixture.event({ sequence: 2 })]);
+  integrations.state.hidesDestinations = false;
+  await vi.waitFor(() => expect(sequences(received)).toEqual([1, 2]), WITHIN);
   await settled();
 });
 

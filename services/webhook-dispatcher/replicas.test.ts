@@ -71,7 +71,7 @@ describe('dispatchers that share a database', () => {
     const other = await fixture.start();
     await other.bus.publish([fixture.event()]);
     await other.settled();
-    const failing = await fixture.start({ RETRY_DELAYS: '500ms' });
+    const failing = await fixture.start({ RETRY_DELAYS: '2s' });
     respondWith(answer(503));
     await failing.bus.publish([fixture.event({ applicationId: randomUUID() })]);
     const health = async (): Promise<object[]> =>

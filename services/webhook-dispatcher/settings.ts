@@ -23,7 +23,7 @@ export const SETTINGS = {
     min: '1ms',
     max: '24h',
     about:
-      'How long a delivery that fails or cannot be tried keeps the later ones of its lane waiting.',
+      'How long a delivery that fails or lacks its content keeps the later ones of its lane waiting.',
   }),
   disableAfterMs: setting.durationMs('DISABLE_AFTER', {
     default: '120h',

@@ -21,11 +21,20 @@ type RetailerEnablement = Exclude<
 
 const initialState = () => ({
   isUnavailable: false,
+  /** Recipients are found, and their destinations are not. */
+  hidesDestinations: false,
   findRecipientsCalls: 0,
   /** A call with more pairs is refused with `refusal`. */
   maxPairs: 250,
   refusal: resourceExhausted('test', 'too large an answer'),
   refusedCalls: 0,
+});
+
+/** The id of a destination is also that of its integration. */
+const withIds = (destinationId: string, destination?: object) => ({
+  destinationId,
+  integrationId: destinationId,
+  ...destination,
 });
 
 /** Accepts tokens that the dispatcher signs with the private key of `dispatcherKey`. */
@@ -65,12 +74,11 @@ export function createTestIntegrations(dispatcherKey: string) {
         }),
       })),
     getDestinations: async ({ destinationIds }) =>
-      unlessUnavailable(() => ({
-        destinations: destinationIds.flatMap((destinationId) => {
-          const found = destinations.get(destinationId);
-          return found ? [{ destinationId, integrationId: destinationId, ...found }] : [];
-        }),
-      })),
+      unlessUnavailable(() => {
+        if (state.hidesDestinations) throw unavailable('hidden for the test');
+        const known = destinationIds.filter((it) => destinations.has(it));
+        return { destinations: known.map((it) => withIds(it, destinations.get(it))) };
+      }),
   });
   const enablementRoutes = fakeService(EnablementService, {
     getRetailerEnablement: async ({ enablementId }) =>

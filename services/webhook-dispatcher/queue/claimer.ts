@@ -137,7 +137,7 @@ export class Claimer {
   }
 
   /**
-   * Releases the lanes of deliveries that have been failing for the whole hold. Never rejects: due deliveries are
+   * Releases the lanes of deliveries that have failed, or lacked their content, for the whole hold. Never rejects: due deliveries are
    * claimed even if a hold cannot be ended.
    */
   async #endExpiredHolds(): Promise<void> {

@@ -23,6 +23,13 @@ export interface LeasedDelivery {
   readonly traceparent?: string | null | undefined;
 }
 
+/** A delivery for which no attempt could be made. */
+export interface UntriedDelivery {
+  readonly delivery: LeasedDelivery;
+  /** Only this delivery cannot be tried: those behind it in its lane may have their contents. */
+  readonly lacksContent: boolean;
+}
+
 /** The deliveries of one ordering key to one destination, which are sent in order. */
 export type Lane = Pick<LeasedDelivery, 'orderingKey' | 'destinationId'>;
 

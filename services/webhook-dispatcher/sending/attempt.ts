@@ -46,13 +46,14 @@ export interface AttemptResult {
 }
 
 /**
- * Makes an attempt, if `maySend` still allows it just before the request is written. `undefined` when none could
- * be made: the delivery stays due, and no attempt is counted.
+ * Makes an attempt, if `maySend` still allows it just before the request is written. Without a result when none could
+ * be made: the delivery stays due, and no attempt is counted. `lacks_content` when the service with the content does not answer,
+ * or only a later version knows the event type.
  */
 export type Attempt = (
   delivery: LeasedDelivery,
   maySend: () => boolean,
-) => Promise<AttemptResult | undefined>;
+) => Promise<AttemptResult | 'lacks_content' | undefined>;
 
 /**
  * How an attempt ended: with a request to the destination, without one because the platform cannot sign it now, or
@@ -82,6 +83,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const ending = await tryToSend(deps, delivery, { traceparent: span.traceparent, maySend });
     const outcome = outcomeOf(ending);
     endAttemptSpan(span, outcome);
+    if (ending === 'lacks_content') return ending;
     if (ending === undefined || outcome === undefined) return undefined;
 
     const step: Step =
@@ -101,12 +103,13 @@ async function tryToSend(
   deps: AttemptDeps,
   delivery: LeasedDelivery,
   { traceparent, maySend }: { traceparent: string | undefined; maySend: () => boolean },
-): Promise<Ending | undefined> {
+): Promise<Ending | 'lacks_content' | undefined> {
   const { eventTypes, destinations, egress, metrics, log, clock } = deps;
   const { id, event, destinationId } = delivery;
   const eventType = eventTypes.get(event);
   // A newer version may have stored an event type that only the newer version can send.
-  if (eventType === undefined) return undefined;
+  if (eventType === undefined) return 'lacks_content';
+  let asksForContent = false;
   try {
     const destination = await destinations.get(destinationId, traceparent);
     // Grants are not checked again: the grants at intake decided who receives the event.
@@ -118,8 +121,10 @@ async function tryToSend(
       // Without a revision, the attempt changes neither the health of the destination nor its adaptive limit.
       return { kind: 'unsigned', outcome: { kind: 'failed', reason: SECRET_UNREADABLE } };
     }
+    asksForContent = true;
     const stored = storedBody(delivery);
     const { body, mismatch } = stored ?? (await renderBody(eventType, delivery, traceparent));
+    asksForContent = false;
     if (mismatch !== undefined) return { kind: 'unsendable', reason: mismatch };
 
     const startedAt = clock();
@@ -148,7 +153,7 @@ async function tryToSend(
     // The receiver did not cause the failure, so no attempt is counted.
     const traceId = traceIdOf(delivery.traceparent);
     log.warn({ err, deliveryId: id, traceId }, 'a webhook could not be tried');
-    return undefined;
+    return asksForContent ? 'lacks_content' : undefined;
   }
 }
 
@@ -184,7 +189,8 @@ async function isStillAt(
   }
 }
 
-function outcomeOf(ending: Ending | undefined): Outcome | undefined {
+function outcomeOf(ending: Ending | 'lacks_content' | undefined): Outcome | undefined {
+  if (ending === 'lacks_content') return undefined;
   if (ending?.kind !== 'unsendable') return ending?.outcome;
   // The details of a mismatch follow after a colon.
   return { kind: 'failed', reason: ending.reason.split(':', 1)[0] ?? '' };

@@ -121,5 +121,5 @@ export class ResultRecorder {
 }
 
 function deliveryOf(record: DeliveryRecord): LeasedDelivery {
-  return 'result' in record ? record.result.delivery : record.untried;
+  return 'result' in record ? record.result.delivery : record.untried.delivery;
 }

@@ -2,7 +2,7 @@
 import type { Database } from '@creditlane/postgres/database';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { HealthTracker } from '../destinations/destination-health.ts';
-import type { LeasedDelivery } from '../queue/delivery.ts';
+import type { UntriedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { DeferredResults } from './deferred-results.ts';
@@ -30,7 +30,7 @@ export interface ResultWriterOptions extends ResultLimits {
 /** What is recorded of a delivery that was taken to be sent: the result of its attempt, or that it could not be tried. */
 export type DeliveryRecord =
   | { readonly result: AttemptResult }
-  | { readonly untried: LeasedDelivery };
+  | { readonly untried: UntriedDelivery };
 
 export class ResultWriter {
   readonly #options: ResultWriterOptions;

@@ -1,7 +1,7 @@
 /** The transactions that record a batch of results: one round trip each, in the order written here. */
 import type { Database } from '@creditlane/postgres/database';
 import type { DestinationHealth } from '../destinations/destination-health.ts';
-import type { LeasedDelivery } from '../queue/delivery.ts';
+import type { LeasedDelivery, UntriedDelivery } from '../queue/delivery.ts';
 import {
   lockReplayedLanesQuery,
   promoteNextQuery,
@@ -20,13 +20,13 @@ import type { AttemptResult } from './attempt.ts';
 export interface ResultBatch {
   readonly results: readonly AttemptResult[];
   /** Deliveries that could not be tried. */
-  readonly untried: readonly LeasedDelivery[];
+  readonly untried: readonly UntriedDelivery[];
   readonly healthChanges: ReadonlyMap<string, DestinationHealth>;
 }
 
 export interface ResultLimits {
   readonly leaseMs: number;
-  /** How long a delivery that fails, or cannot be tried, holds its lane. */
+  /** How long a delivery that fails, or lacks its content, holds its lane. */
   readonly holdMs: number;
   /** How long a destination may go without a success before it is disabled. */
   readonly disableAfterMs: number;

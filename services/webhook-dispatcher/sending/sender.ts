@@ -17,7 +17,9 @@ export function startSender({ queue, attempt, deferredResults, recorder }: Sende
   const send = async (entry: QueueEntry): Promise<void> => {
     // The process may have been stopped since the delivery was taken, and another one may have its lease.
     const isLeased = () => performance.now() < entry.leasedUntilMs;
-    const result = await attempt(entry.delivery, isLeased);
+    const attempted = await attempt(entry.delivery, isLeased);
+    const lacksContent = attempted === 'lacks_content';
+    const result = lacksContent ? undefined : attempted;
     queue.finishRequest(entry, requestResultOf(result));
     if (result?.state === 'delivered') {
       await deferredResults.defer(entry.delivery, queue.isPlaceNeeded(entry));
@@ -25,7 +27,9 @@ export function startSender({ queue, attempt, deferredResults, recorder }: Sende
     // Recorded under the current lease: the lease under which the attempt began may have ended.
     const { delivery } = entry;
     await recorder.record(
-      result === undefined ? { untried: delivery } : { result: { ...result, delivery } },
+      result === undefined
+        ? { untried: { delivery, lacksContent } }
+        : { result: { ...result, delivery } },
     );
     queue.remove(entry, result?.state === 'delivered');
   };

@@ -17,7 +17,12 @@ import {
   type Query,
   type Queryable,
 } from '@creditlane/postgres/statement';
-import { type Lane, type LeasedDelivery, laneKey } from '../queue/delivery.ts';
+import {
+  type Lane,
+  type LeasedDelivery,
+  laneKey,
+  type UntriedDelivery,
+} from '../queue/delivery.ts';
 
 // The recursive part visits one destination after another through the index, so that many due deliveries
 // to one destination do not delay the claim of those to others. SKIP LOCKED lets replicas claim at once. The
@@ -121,26 +126,30 @@ const releaseLeases = defineStatement(
   'deliveries_release',
   `UPDATE deliveries AS d
    SET leased = false, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms',
-     hold_until = coalesce(d.hold_until, now() + $4 * interval '1 ms')
-   FROM unnest($1::uuid[], $2::int[]) AS h (id, fence)
+     hold_until = coalesce(d.hold_until, CASE WHEN h.starts_hold THEN now() + $4 * interval '1 ms' END)
+   FROM unnest($1::uuid[], $2::int[], $5::boolean[]) AS h (id, fence, starts_hold)
    WHERE d.storage <> 'ended' AND d.id = ANY (ARRAY[h.id])
      AND (d.fence = h.fence AND d.state = 'due') IS TRUE`,
 );
 
 /** Ends leases without an attempt; the deliveries are due at once. */
 export function releaseLeasesQuery(deliveries: readonly LeasedDelivery[]): Query<unknown> {
-  return releaseLeases.query([idsOf(deliveries), fencesOf(deliveries), 0, null]);
+  const startsHold = deliveries.map(() => false);
+  return releaseLeases.query([idsOf(deliveries), fencesOf(deliveries), 0, null, startsHold]);
 }
 
 /**
- * Ends the leases of deliveries that could not be tried; they are due again after `delayMs`. Each holds its lane for `holdMs`
- * from the first time, as a failing one does.
+ * Ends the leases of deliveries that could not be tried; they are due again after `delayMs`. One that lacks its content holds its
+ * lane for `holdMs` from the first time, as a failing one does.
  */
 export function releaseUntriedQuery(
-  deliveries: readonly LeasedDelivery[],
+  untried: readonly UntriedDelivery[],
   { delayMs, holdMs }: { delayMs: number; holdMs: number },
 ): Query<unknown> {
-  return releaseLeases.query([idsOf(deliveries), fencesOf(deliveries), delayMs, holdMs]);
+  const deliveries = untried.map(({ delivery }) => delivery);
+  const startsHold = untried.map(({ lacksContent }) => lacksContent);
+  const values = [idsOf(deliveries), fencesOf(deliveries), delayMs, holdMs, startsHold];
+  return releaseLeases.query(values);
 }
 
 const endExpiredLeases = defineStatement<{ destinationId: string }>(
@@ -306,7 +315,7 @@ const endExpiredHolds = defineStatement<Lane>(
 );
 
 /**
- * Ends the holds of deliveries that have failed for too long, `limit` at most, and returns their lanes. A lane in
+ * Ends the holds of deliveries that have failed, or lacked their content, for too long, `limit` at most, and returns their lanes. A lane in
  * which another transaction has locked one of these deliveries keeps its hold until a later call.
  */
 export function endExpiredHoldsQuery(limit: number): Query<Lane[]> {
