@@ -41,7 +41,13 @@ const SLOW = [
   'services/webhook-dispatcher/hostile-receivers/hostile-receivers.test.ts',
 ];
 
-/** The projects in the order in which they run: vitest replaces a worker between two, and the new one loads every module. */
+/**
+ * For tests of the platform in processes: after all others, and one file at a time. With three such platforms on two cores, each
+ * statement has taken seconds, and a dispatcher has lost leases that it could not renew in time.
+ */
+const ALONE = { maxWorkers: 1, sequence: { groupOrder: 1 } };
+
+/** The projects of a group in the order in which they run: vitest replaces a worker between two, and the new one loads every module. */
 const PROJECTS = ['processes', 'long', 'tests'];
 
 /** Sorts by project, then the slow files before all others, so that none of them runs alone at the end. */
@@ -94,10 +100,11 @@ export default defineConfig({
         extends: true,
         test: { name: 'tests', include: TESTS, exclude: [...configDefaults.exclude, ...LONG] },
       },
-      { extends: true, test: { name: 'long', include: LONG } },
+      { extends: true, test: { ...ALONE, name: 'long', include: LONG } },
       {
         extends: true,
         test: {
+          ...ALONE,
           name: 'processes',
           include: TESTED_IN_PROCESSES,
           env: { CREDITLANE_TEST_RUN_MODE: 'processes' },
