@@ -10,6 +10,7 @@ describe('the faults of fields', () => {
     faults.checkNotNegative('/rebate', -1);
     faults.checkPrintable('/name', 'a\u0000b');
     faults.checkPrintable('/seller', 'a\u202eb');
+    faults.checkPrintable('/lines', 'a\u2028b');
     faults.checkNotBlank('/comment', ' \u200b\u00ad\u3164\u2800');
     const fault = thrownFault(faults);
     expect(fault.code).toBe('invalid_thing');
@@ -19,6 +20,7 @@ describe('the faults of fields', () => {
       '/rebate',
       '/name',
       '/seller',
+      '/lines',
       '/comment',
     ]);
     expect(fault.message).toContain('worksheet/deliveryDate must be a calendar date');

@@ -3,8 +3,8 @@ import { type FieldFault, invalidFields } from './fault.ts';
 
 /** A character that leaves a mark or takes a place of its own; U+2800 is a braille pattern without dots. */
 const VISIBLE = /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/u;
-/** Control characters, and those that turn the direction of text until its end: a name would change the text behind it. */
-const CONTROL = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
+/** Control characters, line and paragraph separators, and what turns the direction of text, also of the text behind a name. */
+const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 /**
  * Collects what is wrong with the fields of a request, so that one Fault names all of it. Every
@@ -44,6 +44,12 @@ export class FieldFaults {
   /** Requires a text without control characters, those of its direction included. PostgreSQL cannot store NUL. */
   checkPrintable(pointer: string, value: string): void {
     if (CONTROL.test(value)) this.add(pointer, 'must not contain control characters');
+  }
+
+  /** Requires a text of one line that a reader can see. */
+  checkName(pointer: string, value: string): void {
+    this.checkNotBlank(pointer, value);
+    this.checkPrintable(pointer, value);
   }
 
   /** Throws an `invalid` Fault that names every field with a fault; does nothing when there is none. */

@@ -16,7 +16,7 @@ export function calendarDate(instant: Date): string {
   return instant.toISOString().slice(0, 10);
 }
 
-/** sv-SE writes a date as yyyy-MM-dd. */
+/** The locale sv-SE writes a date as yyyy-MM-dd. */
 const toronto = new Intl.DateTimeFormat('sv-SE', { timeZone: 'America/Toronto' });
 
 /** The calendar date of an instant in Toronto, where the bureaus date their inquiries, written yyyy-MM-dd. */

@@ -31,8 +31,7 @@ export interface SubmissionState {
 export function checkContent(comment: string, userName?: string): void {
   const faults = new FieldFaults();
   if (userName !== undefined) {
-    faults.checkNotBlank('/userName', userName);
-    faults.checkPrintable('/userName', userName);
+    faults.checkName('/userName', userName);
   }
   faults.checkNotBlank('/comment', comment);
   faults.throwIfAny('invalid_comment');

@@ -31,7 +31,7 @@ export function registerIntegration(
   call: Call,
 ): Promise<RegisterIntegrationResponse> {
   const faults = new FieldFaults();
-  faults.checkPrintable('/name', name);
+  faults.checkName('/name', name);
   faults.throwIfAny('invalid_integration');
 
   const row = {

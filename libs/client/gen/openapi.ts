@@ -2892,7 +2892,7 @@ export type components = {
             /** Format: date-time */
             createdAt: string;
         };
-        /** @description Absent for an integration that gets no webhooks. */
+        /** @description Absent where none is set. A disabled one is here, too. */
         DestinationRead: {
             /** Format: uuid */
             destinationId: string;

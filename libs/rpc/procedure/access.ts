@@ -6,7 +6,7 @@ import type { Identity } from '../identity.ts';
 
 /**
  * The access option of a method. A method without the option admits no caller. Throws an Error for one that admits
- * platform keys without a permission: no key may do all that such a method does.
+ * platform keys without a permission: every platform key could call it.
  */
 export function accessOptionOf(method: DescMethod): Access {
   const option = getOption(method, access);

@@ -6,8 +6,8 @@ type Collect = (options?: { type: 'minor' }) => void;
 
 const TIMES = 500;
 const ROUNDS = 9;
-/** The place of the mean that counts, from the least on. */
-const COUNTS = 2;
+/** The index of the mean that counts, in ascending order. */
+const RANK = 2;
 
 /**
  * Resolves to the mean number of unused bytes that each call of `work` leaves in the old generation. An object that V8 has
@@ -35,7 +35,7 @@ export async function oldBytesOfEach(work: () => Promise<unknown>): Promise<numb
   await work();
   const means: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) means.push(await runRound());
-  return means.toSorted((a, b) => a - b)[COUNTS] ?? Number.NaN;
+  return means.toSorted((a, b) => a - b)[RANK] ?? Number.NaN;
 }
 
 function oldBytes(): number {

@@ -50,7 +50,7 @@ export function newApplicant(
   const sin = input.sin === '' ? '' : parseSin(input.sin);
   if (sin === undefined) faults.add(`${at}/sin`, 'must be nine digits with a valid check digit');
   for (const name of ['firstName', 'lastName'] as const) {
-    faults.checkNotBlank(`${at}/${name}`, input[name]);
+    faults.checkName(`${at}/${name}`, input[name]);
   }
   checkDateOfBirth(input.dateOfBirth, `${at}/dateOfBirth`, today, faults);
   if (input.email !== '' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(input.email)) {

@@ -48,8 +48,7 @@ export function newConsent(
   now: Date,
 ): StoredConsent {
   const faults = new FieldFaults();
-  faults.checkNotBlank('/textVersion', request.textVersion);
-  faults.checkPrintable('/textVersion', request.textVersion);
+  faults.checkName('/textVersion', request.textVersion);
   const capturedAt = dateOf(request.capturedAt) ?? now;
   const expiresAt = dateOf(request.expiresAt) ?? defaultExpiry(capturedAt);
   checkTimes(

@@ -21,14 +21,14 @@ export async function registerRetailerGroup(
   row: RetailerGroupRow,
 ): Promise<void> {
   const faults = new FieldFaults();
-  faults.checkPrintable('/name', row.name);
+  faults.checkName('/name', row.name);
   faults.throwIfAny('invalid_retailer_group');
   await saveRow(database, retailerGroups, row);
 }
 
 export async function registerRetailer(database: Database, row: RetailerRow): Promise<void> {
   const faults = new FieldFaults();
-  faults.checkPrintable('/name', row.name);
+  faults.checkName('/name', row.name);
   const groupIds = row.retailerGroupId === null ? [] : [row.retailerGroupId];
   if ((await findUnknownIndexes(database, retailerGroups, groupIds)).length > 0) {
     faults.add('/retailerGroupId', 'must name a retailer group');
@@ -39,8 +39,8 @@ export async function registerRetailer(database: Database, row: RetailerRow): Pr
 
 export async function registerUser(database: Database, row: UserRow): Promise<void> {
   const faults = new FieldFaults();
-  faults.checkPrintable('/firstName', row.firstName);
-  faults.checkPrintable('/lastName', row.lastName);
+  faults.checkName('/firstName', row.firstName);
+  faults.checkName('/lastName', row.lastName);
   for (const index of await findUnknownIndexes(database, retailers, row.retailerIds)) {
     faults.add(`/retailerIds/${index}`, 'must name a retailer');
   }
@@ -53,7 +53,7 @@ export async function registerUser(database: Database, row: UserRow): Promise<vo
 
 export async function registerCreditor(database: Database, row: CreditorRow): Promise<void> {
   const faults = new FieldFaults();
-  faults.checkPrintable('/name', row.name);
+  faults.checkName('/name', row.name);
   faults.throwIfAny('invalid_creditor');
   await saveRow(database, creditors, row);
 }

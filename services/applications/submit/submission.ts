@@ -67,7 +67,8 @@ function checkConsents(
       const message = 'must be true: without the consent the application cannot be submitted';
       faults.add(`/consents/${index}/creditConsent`, message);
     }
-    faults.checkPrintable(`/consents/${index}/textVersion`, consent.textVersion);
+    if (consent.textVersion !== '')
+      faults.checkName(`/consents/${index}/textVersion`, consent.textVersion);
   }
   if (missing.size > 0)
     faults.add('/consents', 'must have one consent for each applicant of the application');

@@ -121,7 +121,7 @@ function parameterCheck(
     const parameters = { path, query, header };
     const refused = [
       ...unknownIn(query),
-      ...repeatedIn(query),
+      ...repeatedOf(queries, query),
       ...withNul('path', path),
       ...withNul('query', query),
     ];
@@ -139,11 +139,14 @@ function parameterCheck(
   };
 }
 
-/** Names the query parameters that come twice: no operation has one with several values. */
-function repeatedIn(query: RawParameters['query']): FieldError[] {
-  return Object.entries(query)
-    .filter(([, value]) => Array.isArray(value))
-    .map(([name]) => ({ in: 'query', pointer: `/${name}`, message: 'is given more than once' }));
+/** Names the declared query parameters that come twice: no operation has one with several values. */
+function repeatedOf(
+  declared: readonly DescribedParameter[],
+  query: RawParameters['query'],
+): FieldError[] {
+  return declared
+    .filter(({ name }) => Array.isArray(query[name]))
+    .map(({ name }) => ({ in: 'query', pointer: `/${name}`, message: 'is given more than once' }));
 }
 
 /** Names the parameters with U+0000, which PostgreSQL cannot store. Bodies with it are refused when they are read. */

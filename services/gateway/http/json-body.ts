@@ -9,6 +9,8 @@ import { type JsonLimits, parseJsonText } from './json-text.ts';
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?;?$/i;
+/** As Node finds it. HTTP/1.0 has no such expectation. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
@@ -34,7 +36,7 @@ export async function readJsonBody(
   const declared = declaredBytes(req);
   if (declared > maxBytes) throw tooLarge(maxBytes);
   if (declared > 0) reserve(declared);
-  if (expect?.toLowerCase() === '100-continue') res.writeContinue();
+  if (req.httpVersionMinor > 0 && expect && CONTINUE.test(expect)) res.writeContinue();
   const bytes = await read(req, maxBytes, declared > 0 ? undefined : reserve);
   if (!isUtf8(bytes)) throw invalid('not_utf8', 'the body is not UTF-8');
   const text = bytes.toString('utf8');

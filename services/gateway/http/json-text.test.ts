@@ -12,7 +12,6 @@ describe('JSON text', () => {
     '-0.5e-10',
     '9007199254740991',
     '-9007199254740991',
-    '1.7e308',
     'true',
     'null',
     '"\\u00e9 \\ud83d\\ude97 \\n \\/ \\\\ \\""',
@@ -74,8 +73,9 @@ describe('JSON text', () => {
     ['a high surrogate before something else', '["\\ud83dx"]', 'malformed_json', 'lone surrogate'],
     ['a high surrogate before another', '["\\ud83d\\ud83d"]', 'malformed_json', 'lone surrogate'],
     ['an integer that a double rounds', '[9007199254740993]', 'malformed_json', 'column 2'],
-    ['a negative one', '{"a":-9007199254740993}', 'malformed_json', 'kept exactly'],
-    ['a number beyond a double', '{"a":1e400}', 'malformed_json', 'this number is too large'],
+    ['a negative one', '{"a":-9007199254740993}', 'malformed_json', 'beyond ±9007199254740991'],
+    ['one with an exponent', '[900719925474099.3e1]', 'malformed_json', 'column 2'],
+    ['a number beyond a double', '{"a":1e400}', 'malformed_json', 'beyond ±9007199254740991'],
     ['nesting without end', '['.repeat(100_000), 'malformed_json', 'nested more than 64 deep'],
   ])('%s is refused, though JSON.parse accepts it', (_, text, code, message) => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ code }));

@@ -25,15 +25,14 @@ const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const INTEGER = /^-?\d+$/;
 const LITERAL = /true|false|null/y;
 
 /**
  * The value of a JSON text (RFC 8259, within I-JSON, RFC 7493). A scan checks the text, JSON.parse reads it.
  *
  * Beyond what JSON.parse refuses, this refuses a property given twice in one object (parsers
- * disagree which one counts), U+0000 and lone surrogates (neither can be stored as text), numbers too
- * large and integers too long to be kept as they are (a double would have another value), nesting deeper than any body has, and more values or items than `limits` allow. Throws an `invalid` Fault
+ * disagree which one counts), U+0000 and lone surrogates (neither can be stored as text), numbers
+ * beyond ±(2^53 − 1) (a double may have another value), nesting deeper than any body has, and more values or items than `limits` allow. Throws an `invalid` Fault
  * with line and column; it never quotes the text, as JSON.parse's own errors do.
  */
 export function parseJsonText(text: string, limits: JsonLimits): unknown {
@@ -136,9 +135,9 @@ class Scan {
     const startsAt = this.#at;
     if (!this.#skip(NUMBER)) return false;
     const text = this.#text.slice(startsAt, this.#at);
-    const value = Number(text);
-    const isKept = INTEGER.test(text) ? Number.isSafeInteger(value) : Number.isFinite(value);
-    if (!isKept) throw this.#malformed('this number is too large to be kept exactly', startsAt);
+    if (Math.abs(Number(text)) > Number.MAX_SAFE_INTEGER) {
+      throw this.#malformed(`a number is beyond ±${Number.MAX_SAFE_INTEGER}`, startsAt);
+    }
     return true;
   }
 

@@ -90,7 +90,7 @@ export async function startListener(
     {
       keepAliveTimeout: ANNOUNCED_IDLE_MS,
       keepAliveTimeoutBuffer: IDLE_BUFFER_MS,
-      // Node would answer without a body; `refuseAmbiguous` refuses such a request as all others.
+      // Node would answer without a body; `refuseAmbiguous` answers 400 `malformed_request`.
       requireHostHeader: false,
     },
   );

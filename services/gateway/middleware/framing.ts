@@ -1,4 +1,4 @@
-/** Refuses requests that a proxy in front of the gateway may read in another way than the gateway does. */
+/** Refuses requests without Host, and those that a proxy in front of the gateway may read in another way than the gateway does. */
 import type { IncomingMessage } from 'node:http';
 import { type Fault, invalid } from '@creditlane/rpc/fault';
 import type { RequestMiddleware } from '../request-state.ts';

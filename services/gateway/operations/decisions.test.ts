@@ -130,7 +130,7 @@ describe('recording a decision', () => {
       /SEMI_MONTHLY/,
     ],
     ['an unknown province', { taxProvince: 'XX' }, '/taxProvince', /^must be one of AB, /],
-    ['an amount beyond reason', { salePrice: 1e300 }, '/salePrice', /^must be at most /],
+    ['an amount beyond reason', { salePrice: 1e15 }, '/salePrice', /^must be at most /],
     ['a negative term', { term: -1 }, '/term', /^must be at least 0$/],
     ['a negative rate', { interestRate: -0.01 }, '/interestRate', /^must be at least 0$/],
     ['a negative payment', { paymentAmount: -1 }, '/paymentAmount', /^must be at least 0$/],
@@ -147,7 +147,7 @@ describe('recording a decision', () => {
     const body = `{"applicationId":"${applicationId}","decision":"APPROVED","interestRate":1e400}`;
     const answer = await gateway.send('POST', path, { body });
     expect(answer.status).toBe(400);
-    expect(answer.json.message).toContain('this number is too large');
+    expect(answer.json.message).toContain('a number is beyond ±9007199254740991 (line 1, column ');
   });
 
   test('all fields at fault are named at once', async () => {

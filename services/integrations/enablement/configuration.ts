@@ -68,8 +68,8 @@ export function sealConfiguration(
 }
 
 /**
- * The text of a configuration; empty without one. Undefined when it can never be decrypted, because its bytes or the
- * key under its key's id are wrong.
+ * The text of a configuration; empty without one. Undefined when it can never be decrypted, because the stored
+ * bytes are damaged or the key ring has another key under its key's id.
  *
  * @throws UnknownKeyError while the key ring lacks its key
  */

@@ -32,7 +32,8 @@ export declare type Access = Message<"creditlane.common.v1.Access"> & {
   peers: string[];
 
   /**
-   * A permission that the caller must have as well; empty when the method requires none.
+   * A permission that the caller must have as well; empty when the method requires none,
+   * as none may that admits platform keys.
    *
    * @generated from field: string permission = 3;
    */
