@@ -4,7 +4,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { GetIntegrationResponseSchema } from '@creditlane/proto/integrations/v1/integrations_service';
 import { integrationNotFound } from './integration.ts';
-import { permissionsNamed } from './permission.ts';
+import { readPermissions } from './permission.ts';
 import { findIntegration } from './store/integrations.ts';
 import { findUnrevokedKeys } from './store/keys.ts';
 
@@ -23,7 +23,7 @@ export async function getIntegration(
   return {
     integrationId,
     name,
-    permissions: permissionsNamed(found.permissions),
+    permissions: readPermissions(found.permissions),
     ...(requests !== null && windowSeconds !== null && { rateLimit: { requests, windowSeconds } }),
     keys: keys.map(({ id, createdAt }) => ({
       keyId: id,

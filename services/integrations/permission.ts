@@ -10,6 +10,6 @@ export function permissionNames(permissions: readonly Permission[]): string[] {
 }
 
 /** The permissions of these names. An earlier version that is back leaves out those that only a later one has. */
-export function permissionsNamed(names: readonly string[]): Permission[] {
+export function readPermissions(names: readonly string[]): Permission[] {
   return names.flatMap((name) => Permission[name as keyof typeof Permission] ?? []);
 }

@@ -66,7 +66,7 @@ describe('dispatchers that share a database', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('know that a destination fails no longer when another one delivers what one of them has failed to', async () => {
+  it('store that a destination no longer fails when one of them delivers what another one could not', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     const other = await fixture.start();
     await other.bus.publish([fixture.event()]);

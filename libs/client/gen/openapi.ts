@@ -1724,7 +1724,7 @@ export type webhooks = {
 export type components = {
     schemas: {
         /**
-         * @description `SAVED`: complete enough to be submitted, as every application created here is. `SUBMITTED`: in front of one creditor or more. `ARCHIVED`: closed, and taking nothing further. `STARTED` and `DRAFT` are earlier stages, in which no application of this interface is.
+         * @description `SAVED`: complete enough to be submitted, as every application created here is. `SUBMITTED`: in front of one creditor or more. `ARCHIVED`: see *Archive an application*. `STARTED` and `DRAFT`: earlier stages, which no operation here leads to.
          * @enum {string}
          */
         ApplicationStatus: "STARTED" | "DRAFT" | "SAVED" | "SUBMITTED" | "ARCHIVED";

@@ -32,8 +32,9 @@ const LITERAL = /true|false|null/y;
  *
  * Beyond what JSON.parse refuses, this refuses a property given twice in one object (parsers
  * disagree which one counts), U+0000 and lone surrogates (neither can be stored as text), numbers
- * beyond ±(2^53 − 1) (a double may have another value), nesting deeper than any body has, and more values or items than `limits` allow. Throws an `invalid` Fault
- * with line and column; it never quotes the text, as JSON.parse's own errors do.
+ * beyond ±(2^53 − 1) (a double may have another value), nesting deeper than any body has, and more
+ * values or items than `limits` allow. Throws an `invalid` Fault with line and column; it never
+ * quotes the text, as JSON.parse's own errors do.
  */
 export function parseJsonText(text: string, limits: JsonLimits): unknown {
   new Scan(text, limits).document();

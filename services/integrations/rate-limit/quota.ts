@@ -61,8 +61,8 @@ const TOLERANCE = 1e-6;
  * left and what all replicas hold are never more than the whole quota. So replicas admit no more in any
  * time than one GCRA would, which is the whole quota and what is regained in that time.
  *
- * After a change of the limit, as many requests as were used of the old one are used of the new one, and no more than its whole
- * quota. What replicas hold of the old one is not: they give it up within seconds.
+ * After a change of the limit, as many requests as were used of the old one count as used of the new one, and no more than its
+ * whole quota. Requests that replicas hold of the old one do not count: the replicas give them up within seconds.
  */
 export function takeFromQuota(
   kept: Quota,
@@ -81,7 +81,7 @@ export function takeFromQuota(
   const used = Math.max(0, own.requests - held - givenBack);
   blocks[replicaId] = { ...own, requests: used };
   const heldOfEarlier = isSameLimit ? 0 : requestsIn(laterBlocks(kept.blocks, passedMs));
-  // Less than none where the quota has been whole for some time.
+  // Negative where the quota has been whole for some time.
   const usedRequests = (kept.wholeInMs - passedMs) / keptPerRequestMs - heldOfEarlier;
   // More than the whole quota may have been used of a larger one.
   const regainedInMs = Math.min(usedRequests * perRequestMs, windowMs) - givenBack * perRequestMs;

@@ -46,9 +46,9 @@ export interface AttemptResult {
 }
 
 /**
- * Makes an attempt, if `maySend` still allows it just before the request is written. Without a result when none could
- * be made: the delivery stays due, and no attempt is counted. `lacks_content` when the service with the content does not answer,
- * or only a later version knows the event type.
+ * Makes an attempt, if `maySend` still allows it just before the request is written. Resolves to `lacks_content` or undefined
+ * when none could be made: the delivery stays due, and no attempt is counted. `lacks_content` says that the service with the
+ * content does not answer, or that only a later version knows the event type.
  */
 export type Attempt = (
   delivery: LeasedDelivery,

@@ -315,8 +315,8 @@ const endExpiredHolds = defineStatement<Lane>(
 );
 
 /**
- * Ends the holds of deliveries that have failed, or lacked their content, for too long, `limit` at most, and returns their lanes. A lane in
- * which another transaction has locked one of these deliveries keeps its hold until a later call.
+ * Ends the holds of deliveries that have failed, or lacked their content, for too long, `limit` at most, and returns their
+ * lanes. A lane in which another transaction has locked one of these deliveries keeps its hold until a later call.
  */
 export function endExpiredHoldsQuery(limit: number): Query<Lane[]> {
   return endExpiredHolds.query([limit]);
