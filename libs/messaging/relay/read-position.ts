@@ -55,7 +55,6 @@ export class ReadPosition {
   ): Promise<OutboxRow[]> {
     const nowMs = performance.now();
     const isIdle = nowMs - this.#lastReadMs >= this.#options.maxPauseMs;
-    this.#lastReadMs = nowMs;
     if (!leases.every((lease) => includesLease(this.#leases, lease))) {
       this.#leases = leases;
       this.#afterId = 0;
@@ -66,6 +65,7 @@ export class ReadPosition {
       this.#scanning ??= this.#scan(leases);
     }
     const rows = await select(isIdle ? 0 : this.#afterId);
+    this.#lastReadMs = performance.now();
     this.#lastReadId = Math.max(this.#lastReadId, rows.at(-1)?.id ?? 0);
     if (nowMs >= this.#moveAtMs) {
       const beforeOldest = rows[0] === undefined ? this.#lastReadId : rows[0].id - 1;

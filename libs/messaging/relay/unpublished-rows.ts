@@ -6,6 +6,9 @@ import { includesLease, type Lease } from './shard-leases.ts';
 /** How many events of one shard a round publishes at most. */
 export const MAX_SHARD_BATCH = 500;
 
+// The keys may be those of all events that wait for a partition. IN reads them into a hash table once; ANY of a parameter
+// compares each row with each key: 40,000 rows and as many keys take longer than a statement may.
+
 /**
  * The oldest unpublished rows of the shards ($1) without those of the keys ($2) and those with the ids ($3), in the order
  * of their ids. Only ids after $4 are read, and none of a key that has an unpublished row before: a transaction may
@@ -19,8 +22,8 @@ export const selectUnpublished = defineStatement<OutboxRow>(
   `SELECT waiting.* FROM unnest($1::smallint[]) AS held (shard)
    CROSS JOIN LATERAL (
      SELECT id, shard, topic, key, event_id, type, payload, traceparent, created_at FROM outbox AS event
-     WHERE shard = held.shard AND published_at IS NULL AND id > $4 AND key <> ALL ($2::text[])
-       AND id <> ALL ($3::bigint[])
+     WHERE shard = held.shard AND published_at IS NULL AND id > $4
+       AND key NOT IN (SELECT unnest($2::text[])) AND id <> ALL ($3::bigint[])
        AND (SELECT earlier.id FROM outbox AS earlier
          WHERE (earlier.key, earlier.id) >= (event.key, 0) AND (earlier.key, earlier.id) <= (event.key, $4)
            AND earlier.published_at IS NULL AND earlier.id <> ALL ($3::bigint[]) LIMIT 1) IS NULL
@@ -34,8 +37,8 @@ const selectOldest = defineStatement<{ id: number | null }>(
   'outbox_read_oldest',
   `SELECT min(oldest.id) AS id FROM unnest($1::smallint[]) AS held (shard)
    CROSS JOIN LATERAL (
-     SELECT id FROM outbox WHERE shard = held.shard AND published_at IS NULL AND key <> ALL ($2::text[])
-       AND id <> ALL ($3::bigint[])
+     SELECT id FROM outbox WHERE shard = held.shard AND published_at IS NULL
+       AND key NOT IN (SELECT unnest($2::text[])) AND id <> ALL ($3::bigint[])
      ORDER BY id LIMIT 1
    ) AS oldest`,
 );
@@ -50,12 +53,15 @@ export async function findOldest(
   return oldest?.id ?? undefined;
 }
 
-/** The oldest unpublished rows of the shards ($1) with the keys ($2), without the ids ($3), in the order of their ids. */
+/**
+ * The oldest unpublished rows of the shards ($1) with the keys ($2), without the ids ($3), in the order of their ids. IS TRUE
+ * keeps the planner from making a join of IN, which it expects to have few rows.
+ */
 export const selectUnpublishedOfKeys = defineStatement<OutboxRow>(
   'outbox_read_keys',
   `SELECT id, shard, topic, key, event_id, type, payload, traceparent, created_at FROM outbox
-   WHERE shard = ANY ($1::smallint[]) AND published_at IS NULL AND key = ANY ($2::text[])
-     AND id <> ALL ($3::bigint[])
+   WHERE shard = ANY ($1::smallint[]) AND published_at IS NULL
+     AND (key IN (SELECT unnest($2::text[]))) IS TRUE AND id <> ALL ($3::bigint[])
    ORDER BY id LIMIT ${MAX_SHARD_BATCH}`,
 );
 

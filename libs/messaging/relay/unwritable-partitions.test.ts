@@ -7,6 +7,7 @@ import {
 } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
 import { decodeEvent } from '@creditlane/events/topics';
+import { runQuery } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { createLog } from '@creditlane/runtime/telemetry/log';
@@ -14,6 +15,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendToOutbox, shardOf } from '../outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { type Relay, startRelay } from './relay.ts';
+import { findOldest, selectUnpublished, selectUnpublishedOfKeys } from './unpublished-rows.ts';
 
 const TOPIC = 'creditlane.decisions.v1';
 const WITHIN = { timeout: 30_000 };
@@ -115,6 +117,21 @@ test('while a partition cannot be written, events of other partitions are publis
   );
 }, 60_000);
 
+test('while 40,000 keys wait for their partition, the oldest event of any other key is read in time', async () => {
+  await db.pool.query(
+    `INSERT INTO outbox (shard, topic, key, type, payload)
+     SELECT 0, $1, 'away ' || n, 'creditlane.decisions.v1.DecisionRecorded', '{}' FROM generate_series(1, 40000) AS n`,
+    [TOPIC],
+  );
+  const keys = count(1, 40_000).map((n) => `away ${n}`);
+  const read = (values: readonly unknown[]) =>
+    runQuery(db.reserved, selectUnpublished.query(values));
+  expect(await read([[0], keys.slice(0, -1), [], 0])).toMatchObject([{ key: 'away 40000' }]);
+  expect(await findOldest(db.reserved, [0], { keys, ids: [] })).toBeUndefined();
+  const ofKeys = selectUnpublishedOfKeys.query([[0], keys.slice(-1), []]);
+  expect(await runQuery(db.reserved, ofKeys)).toMatchObject([{ key: 'away 40000' }]);
+}, 60_000);
+
 test('an event that failed with a partition, to which its key belongs no more, is published later', async () => {
   movedKey = NEAR;
   await append(NEAR, [1, 2]);
@@ -194,7 +211,7 @@ test('events that were read before their shard was lost are not published', asyn
   await listener.query('LISTEN outbox_relays');
   await inTransaction(db.pool, async (tx) => {
     await tx.query('LOCK TABLE outbox IN ACCESS EXCLUSIVE MODE');
-    await lockAwaitedBy('key = ANY');
+    await lockAwaitedBy('(key IN (');
     isWritable = true;
     // A relay that does not hold all shards announces itself at each renewal.
     const announced = once(listener, 'notification');
