@@ -4,6 +4,7 @@ import { createTestDatabase } from '@creditlane/postgres/test-database';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
+import { startTcpProxy } from '@creditlane/runtime/test-tcp-proxy';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendToOutbox } from '../outbox.ts';
@@ -150,6 +151,34 @@ test('a replica that lost its connection notifies again after a reconnect', asyn
   );
   await vi.waitFor(async () => {
     follower.wake();
+    await receiveAll();
+    expect(received).toBeGreaterThan(0);
+  }, 10_000);
+});
+
+test('a connection that does not answer a notification in time is replaced', async () => {
+  const url = new URL(db.url);
+  const proxy = await startTcpProxy(Number(url.port));
+  url.port = String(proxy.port);
+  let connections = 0;
+  class CountingClient extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super(config);
+      connections += 1;
+    }
+  }
+  const options = { connectionString: url.href, query_timeout: 250 };
+  const pool = new pg.Pool({ ...options, Client: CountingClient as unknown as typeof pg.Client });
+  const onNotification = vi.fn();
+  const notifications = new RelayNotifications(pool, silentLog, onNotification);
+  closing.push(() => notifications.close());
+  await expect.poll(() => onNotification.mock.calls.length, { timeout: 10_000 }).toBe(1);
+  proxy.pause();
+  notifications.notify();
+  await expect.poll(() => connections, { timeout: 10_000 }).toBe(2);
+  proxy.resume();
+  await vi.waitFor(async () => {
+    notifications.notify();
     await receiveAll();
     expect(received).toBeGreaterThan(0);
   }, 10_000);

@@ -56,9 +56,11 @@ export class RelayNotifications {
 
   /** Announces this relay to the others, unless its connection is lost; returns at once. */
   announce(): void {
-    this.#client
-      ?.query('SELECT pg_notify($1, $2)', [RELAYS_CHANNEL, this.#id])
-      .catch((err) => this.#log.debug({ err }, 'the relay was not announced to the others'));
+    const client = this.#client;
+    client?.query('SELECT pg_notify($1, $2)', [RELAYS_CHANNEL, this.#id]).catch((err) => {
+      this.#log.debug({ err }, 'the relay was not announced to the others');
+      disconnect(client);
+    });
   }
 
   /** How many other relays have announced themselves within this time and have not closed since. */
@@ -95,6 +97,7 @@ export class RelayNotifications {
         await client.query(`NOTIFY ${CHANNEL}`);
       } catch (err) {
         this.#log.debug({ err }, 'other relays were not notified; their poll finds the events');
+        disconnect(client);
       }
       await pause(NOTIFY_EVERY_MS, this.#stop.signal);
     }
@@ -138,4 +141,12 @@ export class RelayNotifications {
       await pause(backoffMs(failures, RECONNECT), stop);
     }
   }
+}
+
+/**
+ * Ends a connection that did not answer in time, so that `#listen` makes another one: when the network has dropped it
+ * silently, TCP would notice only after minutes.
+ */
+function disconnect(client: pg.Client): void {
+  void client.end().catch(() => undefined);
 }
