@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { EventMessage } from '@creditlane/events/message';
 import { toMessage } from '@creditlane/events/message';
 import { defineStatement, mapQueryResult } from '@creditlane/postgres/statement';
@@ -234,6 +234,30 @@ test('bytes that are no event are stored once, although their batch is delivered
   isAway = false;
   await handleWithPeer(batch);
   expect(await deadLetters()).toMatchObject([{ key: 'nameless' }]);
+});
+
+test('a message with bytes that PostgreSQL cannot store becomes a dead letter', async () => {
+  const withHeaders = (key: string, headers: Record<string, string>) => {
+    const sent = message(key);
+    return { ...sent, headers: { ...sent.headers, ...headers } };
+  };
+  await handle([
+    { ...message('a'), key: 'a\0' },
+    withHeaders('b', { ce_source: 'decisions\0', ce_id: 'none' }),
+    withHeaders('c', { 'ce_\0': '', ce_id: 'none too' }),
+    withHeaders('d', { ce_type: 'DecisionRecorded\0' }),
+    // As an index entry it would be too long.
+    withHeaders('e', { ce_id: randomBytes(4_000).toString('base64') }),
+    message('f'),
+  ]);
+  expect((await deadLetters()).map(({ key }) => key).sort()).toEqual([
+    'a\uFFFD',
+    'b',
+    'c',
+    'd',
+    'e',
+  ]);
+  expect(await effects()).toEqual(['f']);
 });
 
 test('a dead letter that is delivered again is stored once', async () => {

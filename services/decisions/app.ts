@@ -1,6 +1,7 @@
 /** The decisions service: the record of what each creditor decided on each application submitted to it. */
 import type { EventMessage } from '@creditlane/events/message';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { purgeDeadLetters } from '@creditlane/messaging/dead-letters';
 import { startRedriveWorker } from '@creditlane/messaging/dead-letters/redrive-worker';
 import { INBOX_PARTITIONS, purgesOfInbox } from '@creditlane/messaging/inbox-by-day';
 import { purgeDifferences } from '@creditlane/messaging/reconciliation/differences';
@@ -55,7 +56,7 @@ export async function startDecisions({
   const retention = startRetention({
     pool,
     log,
-    purges: [...purgesOfInbox, purgeIdempotency, purgeDifferences],
+    purges: [...purgesOfInbox, purgeIdempotency, purgeDifferences, purgeDeadLetters],
   });
   closers.add('decisions retention', () => retention.close());
   const tables = [INBOX_PARTITIONS];

@@ -1,5 +1,6 @@
 /** The webhook dispatcher: sends events to the integrations' own servers, signed and in order. */
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { purgeDeadLetters } from '@creditlane/messaging/dead-letters';
 import { INBOX_PARTITIONS, purgesOfInbox } from '@creditlane/messaging/inbox-by-day';
 import { purgeDifferences } from '@creditlane/messaging/reconciliation/differences';
 import { startPartitions } from '@creditlane/postgres/partitions/start-partitions';
@@ -81,6 +82,7 @@ export async function startWebhookDispatcher(
 
   const purges = [
     purgeDifferences,
+    purgeDeadLetters,
     ...purgesOfInbox,
     moveEnded,
     ...purgesOfRowsWithoutDay,

@@ -8,6 +8,7 @@
  * last event of its submission takes effect; the other dead letters stay as a record.
  */
 import type { EventMessage } from '@creditlane/events/message';
+import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
 import { defineStatement } from '@creditlane/postgres/statement';
 import { errorFields } from '@creditlane/runtime/telemetry/error-fields';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
@@ -31,6 +32,8 @@ export const createDeadLettersSql: readonly string[] = [
 export const dropDeadLettersSql: readonly string[] = ['DROP TABLE dead_letters'];
 
 const MAX_REASON_LENGTH = 2_000;
+/** In UTF-16 code units. An entry of the index of `ce_id` may have 2,700 bytes. */
+const MAX_HEADER_LENGTH = 500;
 
 const insertDeadLetter = defineStatement(
   'dead_letter_park',
@@ -40,7 +43,11 @@ const insertDeadLetter = defineStatement(
    ON CONFLICT (consumer, (headers ->> 'ce_id')) DO UPDATE SET reason = excluded.reason`,
 );
 
-/** Stores a message with the error that its handling ended with; a repeated message that has a `ce_id` is stored once. */
+/**
+ * Stores a message with the error that its handling ended with; a repeated message that has a `ce_id` is stored once. Headers
+ * are stored up to MAX_HEADER_LENGTH, and NUL, which PostgreSQL stores in no text, as U+FFFD: a message of any bytes can be
+ * stored, because one that cannot would hold up its partition.
+ */
 export async function storeDeadLetter(
   pool: pg.Pool,
   consumer: string,
@@ -48,9 +55,26 @@ export async function storeDeadLetter(
   error: unknown,
 ): Promise<void> {
   const { topic, key, headers, value } = message;
-  const reason = reasonOf(error).slice(0, MAX_REASON_LENGTH);
-  await insertDeadLetter.run(pool, [consumer, topic, key, JSON.stringify(headers), value, reason]);
+  const reason = storableText(reasonOf(error).slice(0, MAX_REASON_LENGTH));
+  const storable = Object.entries(headers).map(([name, text]) => [
+    storableHeader(name),
+    storableHeader(text),
+  ]);
+  const storedHeaders = JSON.stringify(Object.fromEntries(storable));
+  await insertDeadLetter.run(pool, [
+    consumer,
+    topic,
+    storableText(key),
+    storedHeaders,
+    value,
+    reason,
+  ]);
 }
+
+const storableHeader = (text: string) => storableText(text.slice(0, MAX_HEADER_LENGTH));
+
+/** jsonb refuses half of a surrogate pair, too, which a cut may leave. */
+const storableText = (text: string) => text.replaceAll('\0', '\uFFFD').toWellFormed();
 
 // A message without an id cannot be redriven, and stays for good.
 const countLeft = defineStatement<{ count: number }>(
@@ -67,6 +91,12 @@ export function observeDeadLetters(metrics: Metrics, pool: pg.Pool, consumer: st
     gauge.set({ consumer }, row?.count ?? 0);
   });
 }
+
+/** A handled dead letter has had its effects, and its event may hold personal data. The record of its redrives stays. */
+export const purgeDeadLetters = definePurge(
+  'dead_letter_purge',
+  deleteOlderThanSql('dead_letters', 'handled_at', '30 days'),
+);
 
 /** Contains what a log may contain: the message of another error can quote personal data. */
 function reasonOf(error: unknown): string {

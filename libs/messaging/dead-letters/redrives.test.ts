@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type EventMessage, toMessage } from '@creditlane/events/message';
+import { runPurge } from '@creditlane/postgres/retention';
 import { defineStatement } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import type { PeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
@@ -9,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { createInboxHandler } from '../transactional-inbox.ts';
 import { DEAD_LETTER_COMMANDS } from './commands.ts';
+import { purgeDeadLetters } from './dead-letters.ts';
 import { startRedriveWorker } from './redrive-worker.ts';
 import { takeRedrives } from './redrives.ts';
 
@@ -128,6 +130,23 @@ test('a dead letter counts until it is handled, and one without an id, which nev
   expect(await left()).toBe('creditlane_dead_letters{consumer="test"} 0');
 });
 
+test('a dead letter is deleted 30 days after it was handled, and one that is not handled never', async () => {
+  await storeDeadLetter('left');
+  for (const days of [29, 31]) {
+    const id = await storeDeadLetter(`handled ${days} days ago`);
+    await db.pool.query(
+      `UPDATE dead_letters SET handled_at = now() - $2 * interval '1 day' WHERE id = $1`,
+      [id, days],
+    );
+  }
+  expect(await runPurge(db.pool, purgeDeadLetters)).toBe(1);
+  const { rows } = await db.pool.query('SELECT reason FROM dead_letters ORDER BY id');
+  expect(rows.map(({ reason }) => reason)).toEqual([
+    expect.stringContaining('left'),
+    expect.stringContaining('handled 29 days ago'),
+  ]);
+});
+
 test('a redrive that fails is recorded with the reason, and may be requested again', async () => {
   const id = await storeDeadLetter('first reason');
   problem = 'second reason';
@@ -215,6 +234,15 @@ test('more dead letters than a statement takes are requested together, each once
     'SELECT count(*) AS redrives, count(DISTINCT dead_letter_id) AS letters FROM dead_letter_redrives',
   );
   expect(rows).toEqual([{ redrives: 2_201, letters: 2_201 }]);
+});
+
+test('a redrive taken before the clock of the database was set back by an hour is taken over', async () => {
+  const id = await storeDeadLetter('the process dies');
+  await runCommand('redrive-dead-letters', { id: String(id), by: 'me' });
+  expect(await takeRedrives(db.pool, 'test', 10)).toHaveLength(1);
+  expect(await takeRedrives(db.pool, 'test', 10)).toHaveLength(0);
+  await db.pool.query(`UPDATE dead_letter_redrives SET taken_at = taken_at + interval '1 hour'`);
+  expect(await takeRedrives(db.pool, 'test', 10)).toHaveLength(1);
 });
 
 test('a redrive whose process died is taken over, and an event that was handled meanwhile has no second effect', async () => {
