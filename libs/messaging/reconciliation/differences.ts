@@ -40,13 +40,14 @@ export interface Difference {
 
 const LEASE_SECONDS = 30;
 
-// The replica with the lease of a source compares it; another one takes over half a minute after the last renewal.
+// The replica with the lease of a source compares it; another one takes over half a minute after the last renewal. A lease
+// that lasts much longer is from before the database's clock was set back.
 const lease = defineStatement<{ position: string }>(
   'reconciliation_lease',
   `INSERT INTO reconciliation_positions AS p (source, holder, held_until)
    VALUES ($1, $2, now() + interval '${LEASE_SECONDS} s')
    ON CONFLICT (source) DO UPDATE SET holder = $2, held_until = excluded.held_until
-   WHERE p.holder = $2 OR p.held_until < now()
+   WHERE p.holder = $2 OR p.held_until NOT BETWEEN now() AND now() + interval '${2 * LEASE_SECONDS} s'
    RETURNING position`,
 );
 
@@ -69,7 +70,7 @@ export async function leaseSource(
 
 const advance = defineStatement<{ source: string }>(
   'reconciliation_advance',
-  `UPDATE reconciliation_positions SET position = $3, compared_at = now()
+  `UPDATE reconciliation_positions SET position = $3, compared_at = CASE WHEN $4 THEN now() ELSE compared_at END
    WHERE source = $1 AND holder = $2 RETURNING source`,
 );
 
@@ -81,15 +82,17 @@ const insertDifferences = defineStatement<Difference>(
 );
 
 /**
- * Records a comparison up to `position`, and what it found; resolves to the differences that were not known before.
- * Nothing is written when another process has the lease of the source.
+ * Records a comparison up to `position`, and what it found; resolves to the differences that were not known before. The time
+ * of the last comparison changes only when it `isUpToDate`. Nothing is written when another process has the lease of the
+ * source.
  */
 export async function advanceSource(
   pool: pg.Pool,
-  { source, holder, position }: { source: string; holder: string; position: string },
+  { source, holder }: { source: string; holder: string },
+  { position, isUpToDate }: { position: string; isUpToDate: boolean },
   found: readonly Difference[],
 ): Promise<Difference[]> {
-  const advanceTo = (db: Queryable) => advance.run(db, [source, holder, position]);
+  const advanceTo = (db: Queryable) => advance.run(db, [source, holder, position, isUpToDate]);
   if (found.length === 0) {
     await advanceTo(pool);
     return [];

@@ -18,7 +18,7 @@ import { appendToOutbox } from '../outbox.ts';
 import { republishOutbox } from '../outbox-commands/republish-outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { createInboxHandler } from '../transactional-inbox.ts';
-import { advanceSource, leaseSource } from './differences.ts';
+import { advanceSource, leaseSource, readReconciliation } from './differences.ts';
 import { type Source, startReconciler } from './reconciler.ts';
 import { outboxRoutes } from './written-events.ts';
 
@@ -256,11 +256,54 @@ test('a difference is returned once, and never to a process without the lease of
   const [found, holder] = [[{ eventId: newId(), kind: 'not_handled' as const }], randomUUID()];
   await leaseSource(db.pool, { source: 'decisions', holder }, NIL_UUID, 1);
   const advanceAs = (by: string) =>
-    advanceSource(db.pool, { source: 'decisions', holder: by, position: '' }, found);
+    advanceSource(
+      db.pool,
+      { source: 'decisions', holder: by },
+      { position: '', isUpToDate: true },
+      found,
+    );
   expect(await advanceAs(randomUUID())).toEqual([]);
   expect(await differences()).toEqual({});
   expect(await advanceAs(holder)).toEqual(found);
   expect(await advanceAs(holder)).toEqual([]);
+});
+
+test('a source whose lease was taken before the clock of the database was set back by an hour is taken over', async () => {
+  const lease = () =>
+    leaseSource(db.pool, { source: 'decisions', holder: randomUUID() }, NIL_UUID, 1);
+  expect(await lease()).toBeDefined();
+  expect(await lease()).toBeUndefined();
+  await db.pool.query(
+    `UPDATE reconciliation_positions SET held_until = held_until + interval '1 hour'`,
+  );
+  expect(await lease()).toBeDefined();
+});
+
+test('a source counts as not compared while a transaction may still write an event before those that wait', async () => {
+  await start();
+  const transaction = await db.pool.connect();
+  await transaction.query('BEGIN');
+  await transaction.query(
+    `SELECT pg_current_xact_id(), nextval(pg_get_serial_sequence('outbox', 'id'))`,
+  );
+  const lost = await write();
+  const setComparedAt = () =>
+    db.pool.query(`UPDATE reconciliation_positions SET compared_at = now() - interval '1 hour'`);
+  const age = async () => {
+    const [state] = await readReconciliation(db.pool);
+    return state?.age_s ?? 0;
+  };
+  await setComparedAt();
+  await rounds();
+  // A comparison that had begun before `write`.
+  await setComparedAt();
+  await rounds();
+  expect(await age()).toBeGreaterThan(3_000);
+  expect(await differences()).toEqual({});
+  await transaction.query('COMMIT');
+  transaction.release();
+  await expect.poll(differences).toEqual({ [idOf(lost)]: 'not_handled' });
+  expect(await age()).toBeLessThan(60);
 });
 
 test('a record whose row was lost from the outbox is found', async () => {

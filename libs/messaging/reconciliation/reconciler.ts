@@ -58,6 +58,8 @@ export interface WrittenPart {
   readonly eventIds: readonly string[];
   readonly position: string;
   readonly hasMore: boolean;
+  /** Whether the source cannot say what it has written next before a transaction of its database has ended. */
+  readonly heldUpByTransaction: boolean;
 }
 
 /** A service whose events are consumed. */
@@ -107,6 +109,8 @@ interface Pending {
   readonly from: string;
   readonly position: string;
   readonly eventIds: readonly string[];
+  /** Whether nothing after this is known, although there is more: then the source does not count as compared. */
+  readonly heldUpByTransaction: boolean;
   /** By performance.now(). */
   readonly askedAtMs: number;
 }
@@ -138,9 +142,13 @@ function createRound(options: ReconcilerOptions, source: Source) {
   let pending: Pending | undefined;
   let revisitedTo: string = NIL_UUID;
 
-  const compare = async ({ position, eventIds }: Pending, pauses: Pauses): Promise<void> => {
+  const compare = async (
+    { position, eventIds, heldUpByTransaction }: Pending,
+    pauses: Pauses,
+  ): Promise<void> => {
     const found = await findDifferences(options, eventIds, pauses);
-    const added = await advanceSource(pool, { source: source.name, holder, position }, found);
+    const reached = { position, isUpToDate: !heldUpByTransaction };
+    const added = await advanceSource(pool, { source: source.name, holder }, reached, found);
     for (const [kind, ofKind] of Map.groupBy(added, (difference) => difference.kind)) {
       const eventIds = ofKind.slice(0, MAX_LOGGED).map(({ eventId }) => eventId);
       const fields = { consumer, source: source.name, kind, missing: ofKind.length, eventIds };
@@ -187,15 +195,17 @@ function createRound(options: ReconcilerOptions, source: Source) {
 async function ask(source: Source, from: string, pauses: Pauses): Promise<Pending> {
   const eventIds = new Set<string>();
   let position = from;
+  let heldUpByTransaction = false;
   for (let parts = 0; parts < MAX_PARTS; parts += 1) {
     const startedMs = performance.now();
     const part = await source.list(position, pauses.stop);
-    position = part.position;
+    ({ position, heldUpByTransaction } = part);
     for (const id of part.eventIds) eventIds.add(id);
     if (!part.hasMore) break;
     await pauses.after(startedMs);
   }
-  return { from, position, eventIds: [...eventIds], askedAtMs: performance.now() };
+  const askedAtMs = performance.now();
+  return { from, position, eventIds: [...eventIds], heldUpByTransaction, askedAtMs };
 }
 
 /** Returns those of the events that are missing. The events `known` have had too few effects in an earlier round. */

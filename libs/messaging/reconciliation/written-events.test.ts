@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { settledPrefix, type WrittenRow } from './written-events.ts';
+import { stablePrefix, type WrittenRow } from './written-events.ts';
 
 const row = (id: number, fields: Partial<WrittenRow> = {}): WrittenRow => {
   const settled = { ageS: 20, published: true, lowerIdsMayCommit: false };
   return { id, shard: 0, eventId: randomUUID(), ...settled, ...fields };
 };
 /** The ids that count, of rows after the position 10. */
-const settledIds = (...rows: WrittenRow[]) => settledPrefix(rows, 10).map(({ id }) => id);
+const settledIds = (...rows: WrittenRow[]) => stablePrefix(rows, 10).map(({ id }) => id);
 
 test('published rows without a gap are settled', () => {
   const young = { lowerIdsMayCommit: true };

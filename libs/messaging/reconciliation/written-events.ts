@@ -69,18 +69,24 @@ const selectDrawn = defineStatement<{ drawn: number }>(
  * The rows up to the first one that may still change what is before it: a row that waits to be published, or one
  * after a gap in the ids that a transaction may still fill. So a position never passes an event unseen.
  */
-export function settledPrefix(rows: readonly WrittenRow[], after: number): readonly WrittenRow[] {
+export function stablePrefix(rows: readonly WrittenRow[], after: number): readonly WrittenRow[] {
   const lastPublished = new Map<number, number>();
   for (const { id, shard, published } of rows) if (published) lastPublished.set(shard, id);
   let before = after;
-  const end = rows.findIndex(({ id, shard, ageS, published, lowerIdsMayCommit }) => {
-    const isAfterGap = id !== before + 1;
+  const end = rows.findIndex((row) => {
+    const { id, shard, ageS, published } = row;
+    const mayComeLater = isHeldUp(row, before);
     before = id;
-    if (isAfterGap && lowerIdsMayCommit) return true;
+    if (mayComeLater) return true;
     const isOvertaken = ageS >= OVERTAKEN_S && id < (lastPublished.get(shard) ?? 0);
     return !published && !isOvertaken;
   });
   return end === -1 ? rows : rows.slice(0, end);
+}
+
+/** Whether a transaction may still commit an id between that of the row and the one before. */
+function isHeldUp(row: WrittenRow | undefined, before: number): boolean {
+  return row !== undefined && row.id !== before + 1 && row.lowerIdsMayCommit;
 }
 
 export interface WrittenEventsOptions {
@@ -116,16 +122,18 @@ async function listWrittenEvents(options: WrittenEventsOptions, from: string) {
     selectDrawn.query(),
   ]);
   if (rows.length === 0) assertDrawn(outboxId, sequence?.drawn ?? 0);
-  const settled = settledPrefix(rows, outboxId);
-  const eventIds = settled.map(({ eventId }) => eventId);
-  const reached = settled.at(-1)?.id ?? outboxId;
+  const stable = stablePrefix(rows, outboxId);
+  const eventIds = stable.map(({ eventId }) => eventId);
+  const heldUpByTransaction = stable.length === 0 && isHeldUp(rows[0], outboxId);
+  const reached = stable.at(-1)?.id ?? outboxId;
   const isCutOff = rows.length === MAX_ROWS;
   const { selectRecorded } = options;
   // While events wait to be published, their records wait too. The clock may have stepped back.
   const mayReadRecords = !isCutOff && rows.every(({ published }) => published);
   if (selectRecorded === undefined || !mayReadRecords || recordedTo <= recordedId) {
-    const hasMore = isCutOff && settled.length === rows.length;
-    return { eventIds, position: formatPosition(reached, recordedId), hasMore };
+    const hasMore = isCutOff && stable.length === rows.length;
+    const position = formatPosition(reached, recordedId);
+    return { eventIds, position, hasMore, heldUpByTransaction };
   }
   const recorded = await selectRecorded.run(pool, [recordedId, recordedTo, MAX_ROWS]);
   const hasMore = recorded.length === MAX_ROWS;
@@ -134,6 +142,7 @@ async function listWrittenEvents(options: WrittenEventsOptions, from: string) {
     eventIds: [...eventIds, ...recorded.map(({ event_id }) => event_id)],
     position: formatPosition(reached, last ?? recordedTo),
     hasMore,
+    heldUpByTransaction,
   };
 }
 

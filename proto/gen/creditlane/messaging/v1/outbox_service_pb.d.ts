@@ -50,6 +50,14 @@ export declare type ListWrittenEventsResponse = Message<"creditlane.messaging.v1
    * @generated from field: bool has_more = 3;
    */
   hasMore: boolean;
+
+  /**
+   * Whether there are later events, all after an id that a transaction of the database, of whichever service, may still
+   * commit. They come in later parts, once it has ended.
+   *
+   * @generated from field: bool held_up_by_transaction = 4;
+   */
+  heldUpByTransaction: boolean;
 };
 
 /**
