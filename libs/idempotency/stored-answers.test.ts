@@ -105,6 +105,19 @@ describe('a request with an idempotency key', () => {
     expect(outcomes.filter(({ replayed }) => !replayed)).toHaveLength(1);
   });
 
+  test('sent eight times at once after its answer has expired has one more effect and one answer', async () => {
+    await answerOnce(pool, idempotency, write('first'));
+    await ageStoredAnswers(pool, 25);
+    // A write whose statement does not see the answer that a duplicate stores meanwhile.
+    const attempts = Array.from({ length: 8 }, (_, index) =>
+      writeFirst(pool, idempotency, write(`duplicate ${index}`)),
+    );
+    const outcomes = await Promise.all(attempts);
+    const [, effect, ...others] = await effects();
+    expect(others).toEqual([]);
+    expect(outcomes.map((it) => String(it?.answer))).toEqual(outcomes.map(() => effect));
+  });
+
   test('whose duplicate is rolled back has its own effect and answer', async () => {
     let second: Promise<unknown> | undefined;
     const rolledBack = inTransaction(pool, async (tx) => {

@@ -189,6 +189,8 @@ export async function answerOnce<T extends NonNullable<unknown>>(
   return writeFirst(db, idempotency, write) as Promise<Outcome<T>>;
 }
 
+const MAX_ATTEMPTS = 3;
+
 /**
  * As `answerOnce`, for a write whose statement checks `hasNoStoredAnswerSql` itself: only a repeated
  * request pays for the query of the stored answer. `write` resolves to undefined where it wrote
@@ -204,17 +206,20 @@ export async function writeFirst<T extends NonNullable<unknown>>(
     return answer === undefined ? undefined : { replayed: false, answer };
   };
   if (!idempotency) return attempt();
-  let isDuplicate = false;
-  try {
-    const written = await attempt();
-    if (written) return written;
-  } catch (error) {
-    await refuseDuplicateInProgress(db, idempotency, error);
-    if (!isDuplicateRequest(error)) throw error;
-    isDuplicate = true;
+  for (let attempts = 1; ; attempts += 1) {
+    let isDuplicate = false;
+    try {
+      const written = await attempt();
+      if (written) return written;
+    } catch (error) {
+      await refuseDuplicateInProgress(db, idempotency, error);
+      if (!isDuplicateRequest(error) || attempts === MAX_ATTEMPTS) throw error;
+      isDuplicate = true;
+    }
+    const storedAnswer = await findStoredAnswer(db, idempotency);
+    if (storedAnswer) return { replayed: true, answer: storedAnswer };
+    // A write that collided with an expired answer, which `findStoredAnswer` has deleted, runs again. It may then collide with
+    // the answer of a duplicate that did the same.
+    if (!isDuplicate) return undefined;
   }
-  const storedAnswer = await findStoredAnswer(db, idempotency);
-  if (storedAnswer) return { replayed: true, answer: storedAnswer };
-  // The write collided with an expired answer, which `findStoredAnswer` has deleted.
-  return isDuplicate ? attempt() : undefined;
 }
