@@ -122,18 +122,27 @@ async function mayHaveUnpublished(pool: pg.Pool): Promise<boolean> {
   }
 }
 
+/** A count of more would take longer than a statement may, after an outage. */
+const MAX_DEPTH = 100_000;
+
 const selectBacklog = defineStatement<{ depth: number; oldest_s: number }>(
   'outbox_backlog',
-  `SELECT count(*) AS depth,
-     coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS oldest_s
-   FROM outbox WHERE published_at IS NULL`,
+  `SELECT
+     (SELECT count(*) FROM (
+       SELECT FROM outbox WHERE published_at IS NULL LIMIT ${MAX_DEPTH}) AS waiting) AS depth,
+     coalesce(extract(epoch FROM now() - min(oldest.created_at)), 0)::float8 AS oldest_s
+   FROM outbox_lease CROSS JOIN LATERAL (
+     SELECT created_at FROM outbox WHERE shard = outbox_lease.shard AND published_at IS NULL
+     ORDER BY id LIMIT 1
+   ) AS oldest`,
 );
 
 function measureBacklog(pool: pg.Pool, source: string, metrics: Metrics): void {
   const oldest = metrics.gauge('outbox_oldest_seconds', 'Age of the oldest unpublished event.', [
     'source',
   ]);
-  metrics.gauge('outbox_depth', 'Events not yet published.', ['source'], async (depth) => {
+  const help = `Events not yet published, counted up to ${MAX_DEPTH}.`;
+  metrics.gauge('outbox_depth', help, ['source'], async (depth) => {
     const [backlog] = await selectBacklog.run(pool);
     depth.set({ source }, backlog?.depth ?? 0);
     oldest.set({ source }, backlog?.oldest_s ?? 0);
