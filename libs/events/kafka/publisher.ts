@@ -84,12 +84,15 @@ export class KafkaPublisher {
     const alone = this.#toSendAlone(messages);
     const sentAlone = new Set(alone.flatMap((group) => group.messages));
     const others = messages.filter((message) => !sentAlone.has(message));
-    const outcomes = await Promise.all([
+    const outcomes = await Promise.allSettled([
       this.#publishTogether(others, deadlineMs),
       this.#publishEach(alone, deadlineMs),
     ]);
+    const unwritable = outcomes.flatMap((outcome) => {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
+    });
     this.#isFailing = false;
-    const unwritable = outcomes.flat();
     if (unwritable.length > 0) throw new PartlyPublishedError(unwritable);
   }
 
@@ -117,6 +120,7 @@ export class KafkaPublisher {
       // be the cause of the failure.
       if (this.#open === open) this.#open = undefined;
       abandon(open);
+      // Once half of the time is over, too little is left for the partitions: the next publish begins with them.
       this.#triesEach = performance.now() > deadlineMs - this.#options.timeoutMs / 2;
       const groups = this.#triesEach ? undefined : this.#partitions.split(messages);
       if (groups === undefined) throw this.#failed(cause);
