@@ -2,8 +2,9 @@
  * The transactional outbox: a service writes an event in the transaction of the change that the event
  * reports, and the relay publishes the event from the outbox.
  *
- * The order of a key's events rests on one rule: every writer of a key takes the same row lock before
- * the outbox draws the event's id. So the ids of one key rise in the order of the commits.
+ * The order of events rests on one rule: every writer of a series, such as the decisions of a submission, takes the same row
+ * lock before the outbox draws the event's id. So the ids of a series rise in the order of the commits. A key, such as an
+ * application, may have several series; between those no order is promised.
  */
 import type { JsonValue } from '@bufbuild/protobuf';
 import { type EventType, encodeEvent, type Topic } from '@creditlane/events/topics';
@@ -81,7 +82,7 @@ export function shardOf(key: string): number {
  * |-------------|--------------|-----------------------------------------------------------------|
  * | shard       | smallint     | `shardOf(key)`                                                  |
  * | topic       | text         | a name in TOPICS                                                |
- * | key         | text         | orders the events; the statement holds the row lock of this key |
+ * | key         | text         | orders the events; the statement holds the row lock of a series |
  * | event_id    | uuid         | a new UUID of version 7, by which consumers recognise a repeat  |
  * | type        | text         | an event type of the topic                                      |
  * | traceparent | text or NULL | of the call that caused the event                               |

@@ -29,29 +29,29 @@ interface BatchOptions {
   source: string;
   blockedKeys: Set<string>;
   log: Log;
-  /** Takes the events of these partitions, which are published apart; left out for those events themselves. */
+  /** The events of these partitions are set aside, to be published apart; left out for those events themselves. */
   unwritable?: UnwritablePartitions;
 }
 
 /**
  * Returns the rows' events by row id, up to MAX_BATCH_BYTES, the rows that are left for the next round, and how many
- * events `unwritable` took. A row that cannot be encoded blocks its key.
+ * events were set aside as `unwritable`. A row that cannot be encoded blocks its key.
  */
 export function prepareBatch(
   rows: readonly OutboxRow[],
   { source, blockedKeys, log, unwritable }: BatchOptions,
-): { outgoing: Map<number, OutgoingEvent>; left: readonly OutboxRow[]; taken: number } {
+): { outgoing: Map<number, OutgoingEvent>; left: readonly OutboxRow[]; setAside: number } {
   const outgoing = new Map<number, OutgoingEvent>();
   let bytes = 0;
-  let taken = 0;
+  let setAside = 0;
   for (const [index, row] of rows.entries()) {
-    if (bytes > MAX_BATCH_BYTES) return { outgoing, left: rows.slice(index), taken };
+    if (bytes > MAX_BATCH_BYTES) return { outgoing, left: rows.slice(index), setAside };
     if (blockedKeys.has(row.key)) continue;
     try {
       const event = toOutgoingEvent(row, source);
-      if (unwritable?.take(event.message)) {
+      if (unwritable?.setAsideIfUnwritable(event.message)) {
         event.span.end('PartlyPublishedError');
-        taken += 1;
+        setAside += 1;
         continue;
       }
       outgoing.set(row.id, event);
@@ -63,7 +63,7 @@ export function prepareBatch(
       log.error({ err, outboxId, type, traceId }, 'an event cannot be encoded; its key is blocked');
     }
   }
-  return { outgoing, left: [], taken };
+  return { outgoing, left: [], setAside };
 }
 
 /** Throws `UndecodableEventError` when the payload is not an event of its type. */

@@ -66,7 +66,7 @@ export class RelayRounds {
    * keeps its order; other keys do not. A key is blocked until the process ends.
    */
   readonly #blockedKeys = new Set<string>();
-  /** The last statement beside the rounds: one at a time leaves reserved connections to the renewals and the rounds. */
+  /** The last statement beside the rounds. */
   #lastBeside: Promise<unknown> = Promise.resolve();
   /** The rows that the last round has read and not published, because there were too many. */
   #left: UnpublishedRows | undefined;
@@ -96,13 +96,13 @@ export class RelayRounds {
    * rejects when the bus or the database fails; then no event of the round is lost.
    */
   async publishRound(): Promise<boolean> {
-    // The read that left these rows may have been cut off at MAX_SHARD_BATCH: the outbox is read again after the last of them.
-    const hasRowsLeft = this.#left !== undefined;
+    // The read that left rows to this round may have been cut off at MAX_SHARD_BATCH.
+    const wasReadBefore = this.#left !== undefined;
     const unpublished = await this.#readUnpublished();
     const { leases, rows } = stillHeld(unpublished, this.#shardLeases.held());
-    const { outgoing, left, taken } = prepareBatch(rows, this.#batchOptions(this.#unwritable));
-    // The rows were taken or have blocked their keys: the next round reads others, without them.
-    if (outgoing.size === 0) return hasRowsLeft || rows.length > 0;
+    const { outgoing, left, setAside } = prepareBatch(rows, this.#batchOptions(this.#unwritable));
+    // The rows were set aside or have blocked their keys: the next round reads others, without them.
+    if (outgoing.size === 0) return wasReadBefore || rows.length > 0;
 
     const events = [...outgoing.values()];
     const messages = events.map(({ message }) => message);
@@ -123,7 +123,8 @@ export class RelayRounds {
     this.#marks.add([...outgoing.keys()], leases);
     // A row that is left may be published apart meanwhile.
     if (left.length > 0 && !this.#unwritable.isActive) this.#left = { leases, rows: left };
-    return hasRowsLeft || left.length > 0 || taken > 0 || rows.length >= MAX_SHARD_BATCH;
+    const isReadCutOff = wasReadBefore || rows.length >= MAX_SHARD_BATCH;
+    return isReadCutOff || left.length > 0 || setAside > 0;
   }
 
   /** Resolves after `stop`, when nothing is done any more beside the rounds. */
@@ -176,7 +177,10 @@ export class RelayRounds {
     return [...this.#blockedKeys, ...this.#unwritable.keys()];
   }
 
-  /** Runs a statement after all earlier ones that run beside the rounds. */
+  /**
+   * Runs a statement at the same time as the rounds, after all earlier ones that run so. Of the reserved connections, the
+   * rounds, the renewals of the leases and these statements need one each.
+   */
   #besideRounds<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#lastBeside.then(run);
     const end = () => undefined;

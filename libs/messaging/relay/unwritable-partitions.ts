@@ -58,8 +58,8 @@ export class UnwritablePartitions {
     return [...this.#waiting.values()].flatMap(({ keys }) => [...keys]);
   }
 
-  /** Whether the message's partition cannot be written; all events of its key are then published apart. */
-  take(message: EventMessage): boolean {
+  /** Returns whether the message's partition cannot be written; from then on all events of its key are published apart. */
+  setAsideIfUnwritable(message: EventMessage): boolean {
     for (const { partition, keys } of this.#waiting.values()) {
       if (!partition.includes(message)) continue;
       keys.add(message.key);
@@ -86,7 +86,7 @@ export class UnwritablePartitions {
       );
       waiting.running = this.#run(name, waiting);
     }
-    for (const message of messages) this.take(message);
+    for (const message of messages) this.setAsideIfUnwritable(message);
   }
 
   /** Resolves once nothing is published apart any more, soon after `stop`. */
