@@ -7,7 +7,7 @@ import { OUTBOX_PARTITIONS } from '@creditlane/messaging/outbox-by-day';
 import { prepareDatabases } from '@creditlane/platform/databases';
 import { makeSecrets } from '@creditlane/platform/secrets';
 import { type Database, openDatabase } from '@creditlane/postgres/database';
-import { keepDays } from '@creditlane/postgres/partitions/day-partitions';
+import { maintainDays } from '@creditlane/postgres/partitions/day-partitions';
 import { definePurge, deleteOlderThanSql, runPurge } from '@creditlane/postgres/retention';
 import { firstIdOfTime } from '@creditlane/runtime/ids';
 import { createLog } from '@creditlane/runtime/telemetry/log';
@@ -70,7 +70,8 @@ async function measure(scale: Scale): Promise<void> {
 }
 
 /** Midnight (UTC) of the day that keeps its rows no longer. */
-const endedDay = (keepDays: number) => Math.floor(Date.now() / DAY_MS - keepDays - 1) * DAY_MS;
+const endedDay = (retentionDays: number) =>
+  Math.floor(Date.now() / DAY_MS - retentionDays - 1) * DAY_MS;
 const nameOfDay = (table: string, atMs: number) =>
   `${table}_${new Date(atMs).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
@@ -83,7 +84,7 @@ const SUBJECTS: readonly Subject[] = [
     name: 'outbox',
     tables: 'outbox%',
     async fill(run) {
-      const from = endedDay(OUTBOX_PARTITIONS.keepDays);
+      const from = endedDay(OUTBOX_PARTITIONS.retentionDays);
       const [at, to] = [from, from + DAY_MS].map((ms) => new Date(ms).toISOString());
       await run(`CREATE TABLE ${nameOfDay('outbox_published', from)} PARTITION OF outbox_published
         FOR VALUES FROM ('${at}') TO ('${to}')`);
@@ -96,13 +97,13 @@ const SUBJECTS: readonly Subject[] = [
       await run(`UPDATE outbox SET published_at = '${at}' WHERE published_at IS NULL`);
       await run('VACUUM outbox_waiting');
     },
-    end: (database) => keepDays(database.pool, OUTBOX_PARTITIONS),
+    end: (database) => maintainDays(database.pool, OUTBOX_PARTITIONS),
   },
   {
     name: 'inbox',
     tables: 'inbox%',
     async fill(run) {
-      const from = endedDay(INBOX_PARTITIONS.keepDays);
+      const from = endedDay(INBOX_PARTITIONS.retentionDays);
       await run(`CREATE TABLE ${nameOfDay('inbox', from)} PARTITION OF inbox
         FOR VALUES FROM ('${firstIdOfTime(from)}') TO ('${firstIdOfTime(from + DAY_MS)}')`);
       await run(
@@ -111,7 +112,7 @@ const SUBJECTS: readonly Subject[] = [
          FROM generate_series(1, ${ROWS_OF_CYCLE}) AS n`,
       );
     },
-    end: (database) => keepDays(database.pool, INBOX_PARTITIONS),
+    end: (database) => maintainDays(database.pool, INBOX_PARTITIONS),
   },
   {
     name: 'stored answers',

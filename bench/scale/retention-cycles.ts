@@ -5,7 +5,7 @@ import { OUTBOX_PARTITIONS } from '@creditlane/messaging/outbox-by-day';
 import { prepareDatabases } from '@creditlane/platform/databases';
 import { makeSecrets } from '@creditlane/platform/secrets';
 import { migrate } from '@creditlane/postgres/migrate';
-import { keepDays } from '@creditlane/postgres/partitions/day-partitions';
+import { maintainDays } from '@creditlane/postgres/partitions/day-partitions';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { webhookDispatcher } from '@creditlane/webhook-dispatcher/service';
 import { PARTITIONS } from '@creditlane/webhook-dispatcher/store/history/retention';
@@ -50,7 +50,7 @@ async function measure(scale: Scale): Promise<void> {
     await insertKeptHistory(urls, { lastDay: ENDED_DAY, days: 1, perDay: DELIVERIES });
     const startedMs = performance.now();
     for (const { name, pool } of pools) {
-      for (const partitions of DATABASES[name]) await keepDays(pool, partitions);
+      for (const partitions of DATABASES[name]) await maintainDays(pool, partitions);
     }
     const endMs = Math.round(performance.now() - startedMs);
     let bytes = 0;

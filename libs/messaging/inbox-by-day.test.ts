@@ -1,7 +1,7 @@
 // The inbox by day recognises every event that was handled, also by earlier versions, and forgets none before its time.
 import { randomUUID } from 'node:crypto';
 import { toMessage } from '@creditlane/events/message';
-import { keepDays } from '@creditlane/postgres/partitions/day-partitions';
+import { maintainDays } from '@creditlane/postgres/partitions/day-partitions';
 import { runPurge } from '@creditlane/postgres/retention';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { firstIdOfTime, newId } from '@creditlane/runtime/ids';
@@ -61,7 +61,7 @@ test('an event is handled once, whatever its id and the day of its second delive
   db = await openMessagingTestDatabase('inbox_by_day');
   const ids = [newId(), randomUUID(), idOfDay(400), idOfDay(-400), idOfDay(1), idOfDay(-1)];
   expect(await handle(...ids)).toEqual(ids);
-  await keepDays(db.pool, INBOX_PARTITIONS);
+  await maintainDays(db.pool, INBOX_PARTITIONS);
   expect(await handle(...ids)).toEqual([]);
 });
 
@@ -117,7 +117,7 @@ test('a day of the inbox is dropped thirty days after its end, and after its las
   );
   await insertReceived([dayOfLate as string], 40);
   await insertReceived([late], 29);
-  await keepDays(db.pool, INBOX_PARTITIONS);
+  await maintainDays(db.pool, INBOX_PARTITIONS);
   expect(await countIn(name)).toBe(2);
   expect(await handle(late)).toEqual([]);
 
@@ -125,7 +125,7 @@ test('a day of the inbox is dropped thirty days after its end, and after its las
     `UPDATE inbox SET received_at = now() - interval '31 days' WHERE event_id = $1`,
     [late],
   );
-  await keepDays(db.pool, INBOX_PARTITIONS);
+  await maintainDays(db.pool, INBOX_PARTITIONS);
   expect(await handle(late)).toEqual([late]);
   expect(await handle(kept as string, ended as string)).toEqual([]);
 });

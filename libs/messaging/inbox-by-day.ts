@@ -21,8 +21,8 @@ const IS_KEPT = `received_at > now() - interval '${KEPT_DAYS} days'`;
 export const INBOX_PARTITIONS: DayPartitions = {
   table: 'inbox',
   key: 'uuid',
-  keepDays: KEPT_DAYS,
-  keptBy: ({ name }) => `SELECT FROM ${name} WHERE ${IS_KEPT}`,
+  retentionDays: KEPT_DAYS,
+  retainingRowsSql: ({ name }) => `SELECT FROM ${name} WHERE ${IS_KEPT}`,
 };
 
 const OTHER_PARTITIONS = ['inbox_low', 'inbox_high', 'inbox_default'];

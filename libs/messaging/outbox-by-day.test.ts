@@ -1,6 +1,6 @@
 // The outbox by day: unpublished events are in a queue, published ones go with their day, and no event of an earlier
 // version is lost or passed.
-import { keepDays } from '@creditlane/postgres/partitions/day-partitions';
+import { maintainDays } from '@creditlane/postgres/partitions/day-partitions';
 import { dropEarlierTable } from '@creditlane/postgres/partitions/earlier-tables';
 import { runPurge } from '@creditlane/postgres/retention';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
@@ -100,7 +100,7 @@ test('published events go with their day after a week, unpublished ones never', 
   await markAll(6);
   await append('unpublished');
   await db.pool.query(`UPDATE outbox SET created_at = '2020-01-01' WHERE published_at IS NULL`);
-  await keepDays(db.pool, OUTBOX_PARTITIONS);
+  await maintainDays(db.pool, OUTBOX_PARTITIONS);
   await runPurge(db.pool, purgeOutbox);
   expect(await placesOf('of a day', 'without a day', 'of this week', 'unpublished')).toEqual({
     'of this week': 'outbox_published_default',

@@ -24,7 +24,7 @@ const KEPT_DAYS = 7;
 export const OUTBOX_PARTITIONS: DayPartitions = {
   table: 'outbox_published',
   key: 'timestamptz',
-  keepDays: KEPT_DAYS,
+  retentionDays: KEPT_DAYS,
 };
 
 /** Only what is published on a day without a partition is in the default partition. */

@@ -9,17 +9,17 @@ import {
   DAYS_AHEAD,
   type DayPartitions,
   dropUnlessKept,
-  keepDays,
+  maintainDays,
 } from './day-partitions.ts';
 import { startPartitions } from './start-partitions.ts';
 
 const DAY_MS = 86_400_000;
-const NOTES: DayPartitions = { table: 'notes', key: 'timestamptz', keepDays: 7 };
+const NOTES: DayPartitions = { table: 'notes', key: 'timestamptz', retentionDays: 7 };
 const EVENTS: DayPartitions = {
   table: 'events',
   key: 'uuid',
-  keepDays: 7,
-  keptBy: ({ name }) => `SELECT FROM ${name} WHERE is_needed`,
+  retentionDays: 7,
+  retainingRowsSql: ({ name }) => `SELECT FROM ${name} WHERE is_needed`,
 };
 
 let db: OpenTestDatabase;
@@ -75,7 +75,7 @@ async function dropWaitsFor(table: string): Promise<void> {
 
 test('days are made from today on, with the indexes, checks and row security of the table', async () => {
   expect(await countDaysAhead(db.pool, NOTES)).toBe(0);
-  await keepDays(db.pool, NOTES);
+  await maintainDays(db.pool, NOTES);
   expect(await countDaysAhead(db.pool, NOTES)).toBe(DAYS_AHEAD);
   const names = Array.from({ length: DAYS_AHEAD + 1 }, (_, days) => dayName('notes', days));
   expect(await partitionsOf('notes')).toEqual([...names, 'notes_default']);
@@ -90,7 +90,7 @@ test('days are made from today on, with the indexes, checks and row security of 
 
 test.each(['notes', 'events'])('a row of %s is in the partition of its day', async (table) => {
   const partitions = table === 'notes' ? NOTES : EVENTS;
-  await keepDays(db.pool, partitions);
+  await maintainDays(db.pool, partitions);
   for (const days of [0, 1, DAYS_AHEAD]) {
     for (const atMs of [midnight(days), midnight(days + 1) - 1]) {
       const value = table === 'notes' ? new Date(atMs) : firstIdOfTime(atMs);
@@ -109,7 +109,7 @@ test('a row whose day has no partition is written, and its day stays in the defa
       noon(days),
     ]);
   expect((await insert(2)).rows).toEqual([{ partition: 'notes_default' }]);
-  await keepDays(db.pool, NOTES);
+  await maintainDays(db.pool, NOTES);
   expect(await countDaysAhead(db.pool, NOTES)).toBe(1);
   expect((await insert(2)).rows).toEqual([{ partition: 'notes_default' }]);
   expect((await insert(3)).rows).toEqual([{ partition: dayName('notes', 3) }]);
@@ -119,7 +119,7 @@ test('a day is dropped when its retention has ended, and no other partition', as
   const kept = await attachNotesOf(-7);
   const ended = await attachNotesOf(-8);
   await db.pool.query('INSERT INTO notes VALUES ($1), ($2), ($3)', [noon(-7), noon(-8), noon(-9)]);
-  await keepDays(db.pool, NOTES);
+  await maintainDays(db.pool, NOTES);
   const names = await partitionsOf('notes');
   expect(names).toContain(kept);
   expect(names).not.toContain(ended);
@@ -131,21 +131,21 @@ test('a day with a row that is needed is kept until the row is not needed', asyn
   const name = await attachEventsOf(-8);
   const id = firstIdOfTime(midnight(-8));
   await db.pool.query('INSERT INTO events VALUES ($1, true)', [id]);
-  await keepDays(db.pool, EVENTS);
+  await maintainDays(db.pool, EVENTS);
   expect(await partitionsOf('events')).toContain(name);
   await db.pool.query('UPDATE events SET is_needed = false');
-  await keepDays(db.pool, EVENTS);
+  await maintainDays(db.pool, EVENTS);
   expect(await partitionsOf('events')).not.toContain(name);
 });
 
 test('a day is kept when a row that is needed is committed while the drop waits', async () => {
   const name = await attachEventsOf(-8);
-  await keepDays(db.pool, { ...EVENTS, keepDays: 8 });
+  await maintainDays(db.pool, { ...EVENTS, retentionDays: 8 });
   const writer = await db.pool.connect();
   await writer.query('BEGIN');
   await writer.query('INSERT INTO events VALUES ($1, true)', [firstIdOfTime(midnight(-8))]);
   // The drop either waits for the commit, or gives up before it.
-  const dropped = keepDays(db.pool, EVENTS).catch((error) => error);
+  const dropped = maintainDays(db.pool, EVENTS).catch((error) => error);
   await Promise.race([dropped, dropWaitsFor('events')]);
   await writer.query('COMMIT');
   writer.release();
@@ -155,16 +155,16 @@ test('a day is kept when a row that is needed is committed while the drop waits'
 
 test('while a transaction has read the table, nothing waits for the drop, which is done later', async () => {
   const name = await attachNotesOf(-8);
-  await keepDays(db.pool, { ...NOTES, keepDays: 8 });
+  await maintainDays(db.pool, { ...NOTES, retentionDays: 8 });
   const reader = await db.pool.connect();
   await reader.query('BEGIN');
   await reader.query('SELECT FROM notes');
-  const refused = await keepDays(db.pool, NOTES).catch((error) => error);
+  const refused = await maintainDays(db.pool, NOTES).catch((error) => error);
   expect(isLockTimeout(refused)).toBe(true);
   expect(await partitionsOf('notes')).toContain(name);
   await reader.query('COMMIT');
   reader.release();
-  await keepDays(db.pool, NOTES);
+  await maintainDays(db.pool, NOTES);
   expect(await partitionsOf('notes')).not.toContain(name);
 });
 
@@ -188,8 +188,8 @@ test('a statement that has locked the table uses the partition while a drop wait
 
 test('several processes at once make and drop each day once', async () => {
   await attachNotesOf(-8);
-  await Promise.all([1, 2, 3].map(() => keepDays(db.pool, NOTES)));
-  await keepDays(db.pool, NOTES);
+  await Promise.all([1, 2, 3].map(() => maintainDays(db.pool, NOTES)));
+  await maintainDays(db.pool, NOTES);
   expect(await partitionsOf('notes')).toHaveLength(DAYS_AHEAD + 2);
 });
 

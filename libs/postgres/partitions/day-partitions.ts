@@ -15,9 +15,9 @@ export interface DayPartitions {
   /** What the table is partitioned by: RANGE of a `timestamptz`, or of UUIDs of version 7, which begin with their time. */
   readonly key: 'timestamptz' | 'uuid';
   /** How many days a partition is kept after the end of its day. */
-  readonly keepDays: number;
+  readonly retentionDays: number;
   /** SQL that returns rows while a day is kept for longer. It is asked each minute, and again under a lock. */
-  readonly keptBy?: (day: DayPartition) => string;
+  readonly retainingRowsSql?: (day: DayPartition) => string;
 }
 
 /** A partition, and the bounds of its day. */
@@ -112,28 +112,28 @@ export async function changePartitions(
 }
 
 /** Makes the days to come and drops those past retention; rejects with `isLockTimeout` while the table is in use. */
-export async function keepDays(pool: pg.Pool, partitions: DayPartitions): Promise<void> {
-  const { table, keepDays } = partitions;
-  if ((await countDaysAhead(pool, partitions)) < DAYS_AHEAD) {
+export async function maintainDays(pool: pg.Pool, partitions: DayPartitions): Promise<void> {
+  const { table, retentionDays } = partitions;
+  const days = await selectDays(partitions).run(pool);
+  if (countAhead(days) < DAYS_AHEAD) {
     await changePartitions(pool, table, async (tx) => {
       await tx.query(makeDaysSql(partitions, 0));
       return true;
     });
   }
-  const days = await selectDays(partitions).run(pool);
-  if (days.every(({ ahead }) => ahead >= -keepDays)) return;
+  if (days.every(({ ahead }) => ahead >= -retentionDays)) return;
   // The locks are held for one partition at a time.
   while (await changePartitions(pool, table, (tx) => dropOneDay(tx, partitions)));
 }
 
 /** Drops the first partition that is past retention and has no row that keeps it; resolves to whether there was one. */
 async function dropOneDay(tx: pg.PoolClient, partitions: DayPartitions): Promise<boolean> {
-  const { table, keepDays, keptBy = () => 'SELECT WHERE false' } = partitions;
+  const { table, retentionDays, retainingRowsSql = () => 'SELECT WHERE false' } = partitions;
   for (const { name, ahead } of await selectDays(partitions).run(tx)) {
-    if (ahead >= -keepDays) return false;
+    if (ahead >= -retentionDays) return false;
     const fromMs = Date.parse(name.slice(-8).replace(/(....)(..)(..)/, '$1-$2-$3'));
-    const keptBySql = keptBy({ name, fromMs, beforeMs: fromMs + DAY_MS });
-    const isKept = async () => (await tx.query(`${keptBySql} LIMIT 1`)).rows.length > 0;
+    const sql = retainingRowsSql({ name, fromMs, beforeMs: fromMs + DAY_MS });
+    const isKept = async () => (await tx.query(`${sql} LIMIT 1`)).rows.length > 0;
     if (await isKept()) continue;
     return dropUnlessKept(tx, { parent: table, name, isKept });
   }
@@ -161,7 +161,11 @@ export async function dropUnlessKept(
 
 /** How many days from tomorrow on have partitions, without a gap. */
 export async function countDaysAhead(db: Queryable, partitions: DayPartitions): Promise<number> {
-  const days = new Set((await selectDays(partitions).run(db)).map(({ ahead }) => ahead));
+  return countAhead(await selectDays(partitions).run(db));
+}
+
+function countAhead(partitions: readonly { ahead: number }[]): number {
+  const days = new Set(partitions.map(({ ahead }) => ahead));
   let count = 0;
   while (days.has(count + 1)) count += 1;
   return count;

@@ -6,7 +6,7 @@ import {
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
-import { countDaysAhead, type DayPartitions, keepDays } from './day-partitions.ts';
+import { countDaysAhead, type DayPartitions, maintainDays } from './day-partitions.ts';
 import { dropEarlierTable, type EarlierTable } from './earlier-tables.ts';
 
 const EVERY_MS = 60_000;
@@ -33,7 +33,8 @@ export function startPartitions(options: PartitionsOptions): PeriodicTask {
       ),
     );
   return startPeriodicTask(EVERY_MS, async () => {
-    for (const partitions of tables) await attempt(partitions.table, keepDays(pool, partitions));
+    for (const partitions of tables)
+      await attempt(partitions.table, maintainDays(pool, partitions));
     for (const table of earlier) await attempt(table.name, dropEarlierTable(pool, table));
   });
 }

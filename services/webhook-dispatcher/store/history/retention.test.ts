@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { keepDays } from '@creditlane/postgres/partitions/day-partitions';
+import { maintainDays } from '@creditlane/postgres/partitions/day-partitions';
 import { dropEarlierTable } from '@creditlane/postgres/partitions/earlier-tables';
 import { runPurge } from '@creditlane/postgres/retention';
 import { firstIdOfTime } from '@creditlane/runtime/ids';
@@ -140,7 +140,7 @@ it('a day of deliveries is dropped thirty days after their end, one of attempts 
   ];
   await addDelivery(36, 36, idOfAge(36.001));
   await addDelivery(33, 32, idOfAge(33));
-  for (const partitions of PARTITIONS) await keepDays(fixture.sql, partitions);
+  for (const partitions of PARTITIONS) await maintainDays(fixture.sql, partitions);
   expect(await idsOfKept()).toEqual(kept);
   const { rows } = await fixture.sql.query(
     `SELECT (SELECT count(*)::int FROM deliveries) AS deliveries, (SELECT count(*)::int FROM attempts) AS attempts,
@@ -149,8 +149,8 @@ it('a day of deliveries is dropped thirty days after their end, one of attempts 
   // The attempts and the message of the dropped delivery of the first day go with those of the kept one.
   expect(rows).toEqual([{ deliveries: 3, attempts: 4, messages: 4 }]);
   const service = fixture.connect({ options: '-c enable_seqscan=off' });
-  for (const { keptBy } of PARTITIONS.slice(1)) {
-    const sql = keptBy?.({ name: '', fromMs: 0, beforeMs: Date.now() });
+  for (const { retainingRowsSql } of PARTITIONS.slice(1)) {
+    const sql = retainingRowsSql?.({ name: '', fromMs: 0, beforeMs: Date.now() });
     const { rows: plan } = await service.query(`EXPLAIN ${sql} LIMIT 1`);
     expect(JSON.stringify(plan)).not.toContain('Seq Scan');
   }

@@ -29,7 +29,7 @@ export const moveEnded: Purge = defineStatement(
 
 /** Returns the SQL of the deliveries whose `column` begins with a time of the day. */
 const deliveriesOfDay =
-  (column: 'id' | 'event_id'): NonNullable<DayPartitions['keptBy']> =>
+  (column: 'id' | 'event_id'): NonNullable<DayPartitions['retainingRowsSql']> =>
   ({ fromMs, beforeMs }) =>
     `SELECT FROM deliveries
      WHERE ${column} >= '${firstIdOfTime(fromMs)}' AND ${column} < '${firstIdOfTime(beforeMs)}'`;
@@ -40,13 +40,18 @@ const deliveriesOfDay =
  * deliveries that died after all their retries are gone, and longer after a replay.
  */
 export const PARTITIONS: readonly DayPartitions[] = [
-  { table: 'deliveries_ended', key: 'timestamptz', keepDays: KEPT_DAYS },
-  { table: 'attempts_by_day', key: 'uuid', keepDays: KEPT_DAYS, keptBy: deliveriesOfDay('id') },
+  { table: 'deliveries_ended', key: 'timestamptz', retentionDays: KEPT_DAYS },
+  {
+    table: 'attempts_by_day',
+    key: 'uuid',
+    retentionDays: KEPT_DAYS,
+    retainingRowsSql: deliveriesOfDay('id'),
+  },
   {
     table: 'messages_by_day',
     key: 'uuid',
-    keepDays: KEPT_DAYS,
-    keptBy: deliveriesOfDay('event_id'),
+    retentionDays: KEPT_DAYS,
+    retainingRowsSql: deliveriesOfDay('event_id'),
   },
 ];
 
