@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import {
   answer,
@@ -12,8 +13,17 @@ import {
 
 const REJECTED = answer('', 401, ['www-authenticate: Bearer realm="x", error="invalid_token"']);
 
-function tokenAnswer(token: string, seconds: number | string = 3_600): Script {
-  return answer(JSON.stringify({ access_token: token, token_type: 'Bearer', expires_in: seconds }));
+function tokenJson(token: string, seconds: number | string = 3_600): string {
+  return JSON.stringify({ access_token: token, token_type: 'Bearer', expires_in: seconds });
+}
+
+function tokenAnswer(token: string, seconds?: number | string): Script {
+  return answer(tokenJson(token, seconds));
+}
+
+/** A whole answer with status 200 whose body is compressed. */
+function gzipAnswer(body: string): Script {
+  return answer(gzipSync(body), 200, ['content-encoding: gzip']);
 }
 
 async function openOAuth(token: Script[], inquiry: Script[] = [answer(FILE)]) {
@@ -50,6 +60,12 @@ it('a token that ends within a minute or at an unknown time is used once', async
   expect(tokens()).toEqual(['T1', 'T2', 'T3', 'T3']);
 });
 
+it('a token in a compressed answer is used', async () => {
+  const { inquire, tokens } = await openOAuth([gzipAnswer(tokenJson('T1'))]);
+  expect(await inquire()).toBe('file');
+  expect(tokens()).toEqual(['T1']);
+});
+
 it('inquiries at the same time share one token request, and other credentials have their own', async () => {
   const { bureau, inquire } = await openOAuth([tokenAnswer('T1')]);
   await Promise.all([inquire(), inquire(), inquire(), inquire('b3RoZXI=')]);
@@ -69,6 +85,16 @@ it.each([
   [
     'an answer that is too large',
     bytes(`HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n${'x'.repeat(70_000)}`),
+    'token_failed',
+  ],
+  [
+    'an answer that is too large once it is decoded',
+    gzipAnswer(`${tokenJson('T1')}${' '.repeat(70_000)}`),
+    'token_failed',
+  ],
+  [
+    'an unknown content encoding',
+    answer(tokenJson('T1'), 200, ['content-encoding: br']),
     'token_failed',
   ],
 ])('a token request with %s → no inquiry', async (_, script, reason) => {

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Dispatcher } from 'undici';
 import type { BureauRequest } from '../bureau.ts';
-import { Exchange, type ExchangeEnd, type HttpAnswer } from './exchange.ts';
+import { decodeBody } from './answer-body.ts';
+import { Exchange, type ExchangeEnd } from './exchange.ts';
 import { type NeverSent, type NeverSentReason, neverSentAfter } from './inquiry-outcome.ts';
 
 export type TokenOutcome =
@@ -23,6 +24,7 @@ export interface AccessTokensOptions {
 }
 
 const MAX_TOKENS = 1_000;
+/** Of the bytes sent, and of those decoded. */
 const MAX_ANSWER_BYTES = 64 * 1_024;
 /** A token is not used in its last minute, nor in the last tenth of its lifetime. */
 const MARGIN_MS = 60_000;
@@ -79,7 +81,7 @@ export class AccessTokens {
     const requestedAtMs = nowMs();
     const end = await exchange.run(dispatcher, request);
     this.#exchanges.delete(exchange);
-    const read = tokenOf(end);
+    const read = await tokenOf(end);
     if (read.kind === 'never_sent') return read;
     const { token, lifetimeMs } = read;
     const marginMs = Math.max(MARGIN_MS, lifetimeMs * MARGIN_SHARE);
@@ -97,24 +99,26 @@ interface ReadToken {
 }
 
 /** Reads the answer of RFC 6749, 5. A lost answer to a token request is no inquiry, so nothing is unknown. */
-function tokenOf(end: ExchangeEnd): ReadToken | NeverSent {
+async function tokenOf(end: ExchangeEnd): Promise<ReadToken | NeverSent> {
   if (end.kind === 'unsent') return neverSentAfter(end.error);
   if (end.kind === 'lost') {
     return failed(end.reason === 'stopping' ? 'stopping' : 'token_failed');
   }
   const { status } = end.answer;
   if (status === 400 || status === 401 || status === 403) return failed('token_refused');
-  return (status === 200 && readToken(end.answer)) || failed('token_failed');
+  if (status !== 200) return failed('token_failed');
+  const decoded = await decodeBody(end.answer, MAX_ANSWER_BYTES);
+  return (decoded.kind === 'decoded' && readToken(decoded.body)) || failed('token_failed');
 }
 
 function failed(reason: NeverSentReason): NeverSent {
   return { kind: 'never_sent', reason };
 }
 
-function readToken({ body }: HttpAnswer): ReadToken | undefined {
+function readToken(body: Uint8Array): ReadToken | undefined {
   let answer: unknown;
   try {
-    answer = JSON.parse(body.toString());
+    answer = JSON.parse(Buffer.from(body).toString());
   } catch {
     return undefined;
   }
