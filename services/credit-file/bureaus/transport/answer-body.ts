@@ -19,7 +19,10 @@ export async function decodeBody(
   { headers, body }: HttpAnswer,
   maxBytes: number,
 ): Promise<DecodedBody> {
-  const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  // undici gives a header that an answer has twice as a list.
+  const encoding = String(headers['content-encoding'] ?? 'identity')
+    .trim()
+    .toLowerCase();
   if (encoding === 'identity' || encoding === '') return { kind: 'decoded', body };
   const decode = DECODERS.get(encoding);
   if (decode === undefined) return { kind: 'undecodable' };
