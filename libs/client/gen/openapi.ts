@@ -2141,7 +2141,7 @@ export type components = {
              */
             finishedAt?: string;
             /**
-             * @description Why the pull failed: the bureau refused the retailer's credentials; it refused the inquiry's contents; it could not be reached, so it got no inquiry; its answer was not in its format; the consent had ended or was revoked before the inquiry was sent.
+             * @description Why the pull failed: the bureau refused the retailer's credentials; it refused the inquiry's contents; it could not be reached, or it refused to take the inquiry at that time; its answer was not in its format; the consent had ended or was revoked before the inquiry was sent.
              * @enum {string}
              */
             failure?: "CREDENTIALS" | "REJECTED" | "UNAVAILABLE" | "MALFORMED_ANSWER" | "CONSENT";

@@ -218,7 +218,10 @@ describe('a read', () => {
   test.each([
     [FailureReason.CREDENTIALS, "CREDENTIALS: it refused the retailer's credentials"],
     [FailureReason.REJECTED, 'REJECTED: it refused the contents of the inquiry'],
-    [FailureReason.UNAVAILABLE, 'UNAVAILABLE: it could not be reached, so it got no inquiry'],
+    [
+      FailureReason.UNAVAILABLE,
+      'UNAVAILABLE: it could not be reached, or it refused to take the inquiry at that time',
+    ],
     [FailureReason.MALFORMED_ANSWER, 'MALFORMED_ANSWER: its answer was not in its format'],
     [
       FailureReason.CONSENT,

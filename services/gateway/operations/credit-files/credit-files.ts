@@ -181,7 +181,8 @@ const REASONS: Record<FailureReason, string> = {
   [FailureReason.UNSPECIFIED]: 'the pull failed',
   [FailureReason.CREDENTIALS]: "it refused the retailer's credentials",
   [FailureReason.REJECTED]: 'it refused the contents of the inquiry',
-  [FailureReason.UNAVAILABLE]: 'it could not be reached, so it got no inquiry',
+  [FailureReason.UNAVAILABLE]:
+    'it could not be reached, or it refused to take the inquiry at that time',
   [FailureReason.MALFORMED_ANSWER]: 'its answer was not in its format',
   [FailureReason.CONSENT]: "the applicant's consent had ended before the inquiry was sent",
 };

@@ -568,7 +568,7 @@ export enum FailureReason {
   REJECTED = 2,
 
   /**
-   * The bureau could not be reached, so it got no inquiry.
+   * The bureau could not be reached, or it refused to take the inquiry at that time.
    *
    * @generated from enum value: FAILURE_REASON_UNAVAILABLE = 3;
    */
