@@ -70,6 +70,9 @@ export interface BureauFormat<Credentials> {
   makeTokenRequest(credentials: Credentials): BureauRequest | undefined;
   /** @param token the access token, for a transport that needs one */
   makeRequest(inquiry: Inquiry, credentials: Credentials, token?: string): BureauRequest;
-  /** Reads the body of an answer, whatever its bytes are: it never throws. */
-  readAnswer(status: number, body: Uint8Array): BureauAnswer;
+  /**
+   * Reads the body of an answer, whatever its bytes are: it never throws.
+   * @param charset that of the Content-Type, if it names one
+   */
+  readAnswer(status: number, body: Uint8Array, charset?: string): BureauAnswer;
 }

@@ -11,9 +11,10 @@ const MAX_DESCRIPTION_LENGTH = 500;
 export function readAnswer(
   body: Uint8Array,
   read: (root: XmlElement) => BureauAnswer,
+  charset?: string,
 ): BureauAnswer {
   try {
-    const root = readXml(body);
+    const root = readXml(body, charset);
     const fault = findElement(root, 'Body/Fault');
     return root.name === 'Envelope' && fault !== undefined ? readFault(fault) : read(root);
   } catch (error) {

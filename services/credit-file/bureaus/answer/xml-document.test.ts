@@ -57,6 +57,22 @@ describe('encodings', () => {
     expect(readXml(bytes).text).toBe('Côté');
   });
 
+  const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+  test.each([
+    ['ISO-8859-1 without a declaration', 'ISO-8859-1', latin1('<a>Côté</a>')],
+    ['windows-1252 that is declared as UTF-8', 'windows-1252', latin1(declared('UTF-8'))],
+    ['ISO-8859-1 that the declaration alone names', 'utf-8', latin1(declared('ISO-8859-1'))],
+    ['UTF-8', 'ISO-8859-1', Buffer.from(declared('UTF-8'))],
+    ['UTF-16 with a byte order mark', 'ISO-8859-1', Buffer.from('\ufeff<a>Côté</a>', 'utf16le')],
+  ])('%s whose charset is %s gives the same text', (_name, charset, bytes) => {
+    expect(readXml(bytes, charset).text).toBe('Côté');
+  });
+
+  test('ISO-8859-1 whose charset is none of one byte for each character is refused', () => {
+    expect(() => readXml(latin1('<a>Côté</a>'), 'ibm866')).toThrow(XmlError);
+  });
+
   test.each([
     ['ISO-8859-1 that is declared as UTF-8', Buffer.from(declared('UTF-8'), 'latin1')],
     ['ISO-8859-1 without a declaration', Buffer.from('<a>Côté</a>', 'latin1')],

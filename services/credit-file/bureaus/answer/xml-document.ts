@@ -21,12 +21,13 @@ export class XmlError extends Error {}
 
 /**
  * The root element of a document.
+ * @param charset that of the document's Content-Type, if it names one
  * @throws XmlError
  */
-export function readXml(bytes: Uint8Array): XmlElement {
+export function readXml(bytes: Uint8Array, charset?: string): XmlElement {
   if (bytes.length > MAX_BYTES) throw new XmlError(`has more than ${MAX_BYTES} bytes`);
   // Some servers send line ends before the XML declaration, which XML does not permit.
-  return parseXml(decode(bytes).trimStart());
+  return parseXml(decode(bytes, charset).trimStart());
 }
 
 /** As `readXml`, of text: for a document inside an element of another one. */
@@ -102,17 +103,19 @@ const DECLARED_ENCODING = /^<\?xml[^>]*?\sencoding\s*=\s*["']([\w.-]{1,40})["']/
 const SINGLE_BYTE_ENCODINGS = new Set(['iso-8859-1', 'latin1', 'windows-1252', 'cp1252']);
 
 /**
- * UTF-8 whatever is declared, because text of another encoding that is not plain ASCII is hardly ever valid
- * UTF-8; or else the declared encoding if it has one byte for each character. Never with replacement
- * characters, which would change names.
+ * UTF-8 whatever is named, because text of another encoding that is not plain ASCII is hardly ever valid
+ * UTF-8; or else the encoding that the charset names, or the declaration (RFC 7303, 3), if it has one byte for each
+ * character. Never with replacement characters, which would change names.
  */
-function decode(bytes: Uint8Array): string {
+function decode(bytes: Uint8Array, charset = ''): string {
   const mark = BYTE_ORDER_MARKS.find(([, start]) => start.every((byte, at) => bytes[at] === byte));
   const text = tryDecode(mark?.[0] ?? 'utf-8', bytes);
   if (text !== undefined) return text;
   const start = new TextDecoder('latin1').decode(bytes.subarray(0, 200));
-  const declared = DECLARED_ENCODING.exec(start)?.[1]?.toLowerCase() ?? '';
-  const other = SINGLE_BYTE_ENCODINGS.has(declared) ? tryDecode(declared, bytes) : undefined;
+  const declared = DECLARED_ENCODING.exec(start)?.[1] ?? '';
+  const named = [charset, declared].map((it) => it.toLowerCase());
+  const encoding = named.find((it) => SINGLE_BYTE_ENCODINGS.has(it));
+  const other = encoding === undefined ? undefined : tryDecode(encoding, bytes);
   if (other === undefined) throw new XmlError('has bytes that its encoding does not permit');
   return other;
 }

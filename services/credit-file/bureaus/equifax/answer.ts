@@ -16,8 +16,12 @@ export interface EquifaxAnswerOptions extends AnswerValueOptions {
 const HIT_CODE = 'CNHeader/CreditFile/HitCode';
 
 /** Reads the body of an answer, whatever its bytes are. */
-export function readEquifaxAnswer(body: Uint8Array, options: EquifaxAnswerOptions): BureauAnswer {
-  return readAnswer(body, (root) => readRoot(root, options));
+export function readEquifaxAnswer(
+  body: Uint8Array,
+  options: EquifaxAnswerOptions,
+  charset?: string,
+): BureauAnswer {
+  return readAnswer(body, (root) => readRoot(root, options), charset);
 }
 
 function readRoot(root: XmlElement, options: EquifaxAnswerOptions): BureauAnswer {

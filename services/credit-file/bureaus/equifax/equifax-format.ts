@@ -24,7 +24,7 @@ export function equifaxFormat(options: EquifaxFormatOptions): BureauFormat<Equif
     makeTokenRequest: (credentials) => makeEquifaxTokenRequest(credentials, settings),
     makeRequest: (inquiry, credentials, token) =>
       makeEquifaxRequest(inquiry, credentials, settings, token),
-    readAnswer: (_status, body) => readEquifaxAnswer(body, settings),
+    readAnswer: (_status, body, charset) => readEquifaxAnswer(body, settings, charset),
   };
 }
 

@@ -1,5 +1,5 @@
-/** The body of an answer without its content encoding, within a limit of bytes. */
-import { promisify } from 'node:util';
+/** The body of an answer without its content encoding, within a limit of bytes, and the charset of its text. */
+import { MIMEType, promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
 import type { HttpAnswer } from './exchange.ts';
 
@@ -31,5 +31,14 @@ export async function decodeBody(
   } catch (error) {
     const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
     return { kind: isTooLarge ? 'too_large' : 'undecodable' };
+  }
+}
+
+/** The charset that the Content-Type of an answer names; undefined without one. */
+export function charsetOf({ headers }: HttpAnswer): string | undefined {
+  try {
+    return new MIMEType(String(headers['content-type'] ?? '')).params.get('charset') ?? undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -10,6 +10,7 @@ import {
   TestCertificateAuthority,
 } from '@creditlane/runtime/test-certificate-authority';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { equifaxAnswer, FORMATS, transUnionAnswer } from '../test-formats.ts';
 import {
   answer,
   bytes,
@@ -23,8 +24,8 @@ import {
 } from './test-scripted-bureau.ts';
 
 const REDIRECT = ['location: /elsewhere'];
-
 const GZIP = 'content-encoding: gzip';
+
 describe('an answer', () => {
   it.each([
     ['a file', answer(FILE), 'file'],
@@ -55,6 +56,26 @@ describe('an answer', () => {
     const outcome = await client.inquire(inquiryOf(), { url: bureau.url });
     expect(wordOf(outcome)).toBe(expected);
     expect(bureau.inquiries).toHaveLength(1);
+  });
+
+  describe.each(['equifax', 'transunion'] as const)('of %s in Latin-1', (name) => {
+    const contents = { equifax: equifaxAnswer(''), transunion: transUnionAnswer('') }[name];
+    const body = Buffer.from(`${contents}<!-- Québec -->`, 'latin1');
+
+    it.each([
+      ['text/xml; charset=ISO-8859-1', 'file'],
+      ['application/xml;Charset="windows-1252"', 'file'],
+      ['text/xml', 'malformed'],
+      ['text/xml; charset=utf-8', 'malformed'],
+      ['charset=ISO-8859-1', 'malformed'],
+    ])('with the content type %s → %s', async (contentType, expected) => {
+      const inquiry = [answer(body, 200, [`content-type: ${contentType}`])];
+      const bureau = await startScriptedBureau({ inquiry });
+      const { readAnswer } = FORMATS[name];
+      const { client } = openTestClient({ format: { ...testFormat, readAnswer } });
+      const outcome = await client.inquire(inquiryOf(), { url: bureau.url });
+      expect(wordOf(outcome)).toBe(expected);
+    });
   });
 
   it('that makes the format fail → malformed', async () => {

@@ -12,7 +12,7 @@ import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector } from 'undici';
 import type { BureauAnswer, BureauFormat, BureauRequest, Inquiry } from '../bureau.ts';
 import { AccessTokens } from './access-tokens.ts';
-import { decodeBody } from './answer-body.ts';
+import { charsetOf, decodeBody } from './answer-body.ts';
 import { outcomeOfAnswer, rejectsToken } from './answer-outcome.ts';
 import { type BureauHostRules, bureauLookup, checkBureauUrl } from './bureau-hosts.ts';
 import { BureauMetrics, outcomeLabels } from './bureau-metrics.ts';
@@ -221,16 +221,16 @@ export class BureauClient<Credentials> {
     }
     const answer =
       decoded.kind === 'decoded'
-        ? this.#read(end.answer.status, decoded.body)
+        ? this.#read(end.answer, decoded.body)
         : malformed('The content encoding of the answer cannot be read.');
     return { outcome: outcomeOfAnswer(end.answer, answer), http: end.answer };
   }
 
   /** A format that fails must not hide that the inquiry was made. */
-  #read(status: number, body: Uint8Array): BureauAnswer {
+  #read(http: HttpAnswer, body: Uint8Array): BureauAnswer {
     const { format, log } = this.#options;
     try {
-      return format.readAnswer(status, body);
+      return format.readAnswer(http.status, body, charsetOf(http));
     } catch (error) {
       log.error({ err: error, source: format.source }, 'the answer of a bureau could not be read');
       return malformed('The answer could not be read.');

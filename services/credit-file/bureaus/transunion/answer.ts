@@ -7,8 +7,12 @@ import type { BureauAnswer } from '../bureau.ts';
 import { readReport } from './report.ts';
 
 /** Reads the body of an answer, whatever its bytes are. */
-export function readTransUnionAnswer(body: Uint8Array, options: AnswerValueOptions): BureauAnswer {
-  return readAnswer(body, (root) => readRoot(root, options));
+export function readTransUnionAnswer(
+  body: Uint8Array,
+  options: AnswerValueOptions,
+  charset?: string,
+): BureauAnswer {
+  return readAnswer(body, (root) => readRoot(root, options), charset);
 }
 
 function readRoot(root: XmlElement, options: AnswerValueOptions): BureauAnswer {

@@ -42,6 +42,6 @@ export function transUnionFormat(
       },
       body: fillIn(templateValues(inquiry, credentials, { product, certificate })),
     }),
-    readAnswer: (_status, body) => readTransUnionAnswer(body, settings),
+    readAnswer: (_status, body, charset) => readTransUnionAnswer(body, settings, charset),
   };
 }
