@@ -3,7 +3,6 @@ import { destroyKey, findLiveKeyId } from '@creditlane/crypto/applicant-keys';
 import { readKeyId } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { rewrapTables } from '@creditlane/crypto/rotation';
-import { FailureReason } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { unavailable } from '@creditlane/rpc/fault';
 import { expect, test } from 'vitest';
 import type { AuditActor } from '../audit/audit-record.ts';
@@ -12,6 +11,7 @@ import { repeatErasures, takeDueErasure } from '../store/applicant-erasures.ts';
 import { lockPullsOf } from '../store/pulls.ts';
 import { sealedTables } from '../store/sealed-tables.ts';
 import type { TestSubject } from '../test-applications.ts';
+import { answered } from '../test-bureau.ts';
 import {
   addApplicant,
   asIntegration,
@@ -62,6 +62,12 @@ async function actionsOf({ applicantId }: TestApplicant): Promise<string[]> {
     [applicantId],
   );
   return rows.map(({ action, outcome }) => (outcome === null ? action : `${action} ${outcome}`));
+}
+
+/** How the applicant's only pull stands. */
+async function pullOf({ applicantId }: TestApplicant) {
+  const select = 'SELECT state, failure FROM pulls WHERE applicant_id = $1';
+  return (await pool().query(select, [applicantId])).rows[0];
 }
 
 async function pull(applicant: TestApplicant) {
@@ -285,19 +291,26 @@ test('an erasure while the bureau has the inquiry: the file is not stored', asyn
   expect((await pool().query(files, [applicant.applicantId])).rowCount).toBe(0);
 });
 
-test('an erasure before the inquiry is sent: none is sent, and the pull fails', async () => {
+test.each([
+  ['failed', answered({ kind: 'malformed', problem: '' }), 'FAILED'],
+  ['unknown', { kind: 'unknown', reason: 'connection_lost' } as const, 'UNKNOWN'],
+])('after an erasure a read gives no pull that is %s, either', async (_, outcome, state) => {
+  const { service, applicant } = fixture;
+  service.bureau.answer = async () => outcome;
+  expect((await pull(applicant)).state).toBe(state);
+  await eraseByCall(applicant);
+  await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
+});
+
+test('an erasure before the inquiry is sent: none is sent, the pull fails, and a read finds none', async () => {
   const { service, applicant } = fixture;
   const resumePull = holdPull();
   await request(service, applicant);
   expect((await erase(applicant)).files).toBe(0);
   resumePull();
-  expect((await readEnded(service, applicant)).state).toBe('FAILED');
-  const actions = [
-    'PULL_REQUESTED',
-    'PULL_FINISHED CONSENT',
-    'APPLICANT_ERASED',
-    'FILE_READ FAILED',
-  ];
+  await expect.poll(() => pullOf(applicant)).toEqual({ state: 'FAILED', failure: 'CONSENT' });
+  await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
+  const actions = ['PULL_REQUESTED', 'PULL_FINISHED CONSENT', 'APPLICANT_ERASED'];
   const ofPull = (await actionsOf(applicant)).filter((it) => it !== 'APPLICANT_DATA_ERASED');
   expect(ofPull).toEqual(actions);
   expect(service.bureau.inquiries).toEqual([]);
@@ -325,7 +338,7 @@ test('a pull whose key is destroyed sends no inquiry, and has failed', async () 
   await request(service, applicant);
   await destroyKey(pool(), applicant, new Date());
   resumePull();
-  expect((await readEnded(service, applicant)).pull?.failure).toBe(FailureReason.CONSENT);
+  await expect.poll(() => pullOf(applicant)).toEqual({ state: 'FAILED', failure: 'CONSENT' });
   expect(service.bureau.inquiries).toEqual([]);
 });
 
@@ -336,11 +349,11 @@ test('a pull that an erasure ends is counted, ends a wait, and is recorded with 
   const before = await count();
   const resumePull = holdPull();
   const { id } = await request(service, applicant);
-  const waiting = readEnded(service, applicant);
+  const ended = expect(readEnded(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
   await eraseByCall(applicant);
-  expect((await waiting).state).toBe('FAILED');
-  expect((await count()) - before).toBe(1);
   resumePull();
+  await ended;
+  expect((await count()) - before).toBe(1);
   const { rows } = await pool().query(
     `SELECT action, application_id, purpose, consent_id FROM audit_records
      WHERE pull_id = $1 AND action IN ('PULL_REQUESTED', 'PULL_FINISHED') ORDER BY seq`,

@@ -38,9 +38,9 @@ export interface ErasedFiles {
 }
 
 /**
- * The first step: destroys the applicant's data key and deletes the applicant's files. Reads then answer as if no file
- * had ever been pulled. A pull under way stores no file, a pull whose inquiry was not sent sends none, and requests for
- * new ones are refused. The pulls and the audit log stay: they hold ids only, and prove what was permitted.
+ * The first step: destroys the applicant's data key and deletes the applicant's files. Reads then answer as if no
+ * pull had ever been requested. A pull under way stores no file, a pull whose inquiry was not sent sends none, and
+ * requests for new ones are refused. The pulls and the audit log stay: they hold ids only, and prove what was permitted.
  *
  * Copies of the stored key in backups, in WAL and in pages that are not yet overwritten are wrapped by a key of
  * the key ring; they end when the ring is rotated and its old key is destroyed.

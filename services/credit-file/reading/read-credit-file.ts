@@ -56,15 +56,15 @@ export async function readCreditFile(
   const { applicant, retailerId, call } = applicantCall;
   const db = deps.requests.of(call);
   let pull = await findLatestPull(db, applicant, retailerId);
-  if (pull === undefined) {
-    await requireApplicant(deps.consents, applicantCall);
-    throw notFound('credit_file_not_requested', 'No credit file of the applicant was requested.');
-  }
-  if (!isFinished(pull) && waitMs > 0) {
+  if (pull !== undefined && !isFinished(pull) && waitMs > 0) {
     const timeoutMs = Math.min(waitMs, call.deadlineMs - Date.now() - ANSWER_MS);
     const { subject: callerId } = call.identity;
     await deps.endedPulls.wait(pull.id, { callerId, timeoutMs, signal: call.signal });
-    pull = (await findLatestPull(db, applicant, retailerId)) ?? pull;
+    pull = await findLatestPull(db, applicant, retailerId);
+  }
+  if (pull === undefined) {
+    await requireApplicant(deps.consents, applicantCall);
+    throw notFound('credit_file_not_requested', 'No credit file of the applicant was requested.');
   }
   const stored = isFinished(pull)
     ? await findLatestFile(db, applicant.applicantId, retailerId)

@@ -114,12 +114,13 @@ const selectLatest = defineStatement<PullRow>(
   `SELECT ${PULL_COLUMNS} FROM pulls
    WHERE applicant_id = $2 AND application_id = $1 AND retailer_id = $3
      AND (state <> 'COMPLETE' OR EXISTS (SELECT FROM credit_files WHERE pull_id = pulls.id))
+     AND NOT EXISTS (SELECT FROM applicant_keys WHERE id = pulls.key_id AND destroyed_at IS NOT NULL)
    ORDER BY last_request DESC LIMIT 1`,
 );
 
 /**
- * The last requested pull of the retailer's applicant, as if one whose file was erased or purged had never been. A
- * request that joined a pull counts like the one that made it.
+ * The last requested pull of the retailer's applicant, as if those of before an erasure, and one whose file was purged,
+ * had never been. A request that joined a pull counts like the one that made it.
  */
 export async function findLatestPull(
   db: Queryable,
