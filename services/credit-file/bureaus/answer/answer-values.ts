@@ -40,6 +40,11 @@ export class AnswerValues {
     return findElement(from, path)?.text.trim() || undefined;
   }
 
+  /** Whether there is a value, also one that cannot be read. */
+  isGiven(from: XmlElement, path: string): boolean {
+    return hasValue(this.text(from, path));
+  }
+
   /** Whole dollars or a count, with or without leading zeros. */
   amount(from: XmlElement, path: string): number | undefined {
     const text = this.text(from, path);
@@ -62,7 +67,7 @@ export class AnswerValues {
   /** Nine digits. Nine zeros are a filler. */
   sin(from: XmlElement, path: string): string | undefined {
     const digits = this.text(from, path)?.replace(/[ -]/g, '');
-    if (digits === undefined || /^0*$/.test(digits)) return undefined;
+    if (!hasValue(digits)) return undefined;
     return /^\d{9}$/.test(digits) ? digits : this.leaveOut(from, path, NOT_A_SIN);
   }
 
@@ -115,7 +120,7 @@ export class AnswerValues {
   }
 
   #dateOf(text: string | undefined, from: XmlElement, path: string): string | undefined {
-    if (text === undefined || /^0+$/.test(text)) return undefined;
+    if (!hasValue(text)) return undefined;
     return readDate(text, this.#options.partialDateDay) ?? this.leaveOut(from, path, NOT_A_DATE);
   }
 
@@ -129,6 +134,11 @@ export class AnswerValues {
     }, joined);
     return descriptions.get(replaced) ?? replaced;
   }
+}
+
+/** Whether there is a text, and not of zeros alone, which are a filler. */
+function hasValue(text: string | undefined): text is string {
+  return text !== undefined && !/^0*$/.test(text);
 }
 
 function isOneOf<T extends string>(

@@ -197,7 +197,7 @@ test.each([
   ['<CurrentBalance>-5</CurrentBalance>', { type: undefined, balanceAmount: -5 }, 0],
   [
     '<DatePaidOut>yes</DatePaidOut><CurrentBalance>120</CurrentBalance>',
-    { type: 'UNPAID', balanceAmount: 120 },
+    { type: 'PAID', balanceAmount: 120 },
     1,
   ],
 ])('a collection with %s gives %o, with %i unknown codes', (contents, fields, unknown) => {

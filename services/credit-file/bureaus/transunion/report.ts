@@ -107,7 +107,7 @@ function readCollection(it: XmlElement, values: AnswerValues) {
   const balanceAmount = values.amount(it, 'CurrentBalance');
   const datePaid = values.date(it, 'DatePaidOut');
   return present<NonNullable<CreditFile['collections']>[number]>({
-    type: readCollectionType(datePaid, balanceAmount),
+    type: readCollectionType(values.isGiven(it, 'DatePaidOut'), balanceAmount),
     assignedDate: values.date(it, 'DateReported'),
     agency: present({ name: values.text(it, 'MemberName') }),
     agencyAccountNumber: values.text(it, 'Account'),
@@ -121,9 +121,12 @@ function readCollection(it: XmlElement, values: AnswerValues) {
   });
 }
 
-/** Absent without the date of the payment and without a balance: neither says whether the collection is paid. */
-function readCollectionType(datePaid: string | undefined, balanceAmount = 0) {
-  if (datePaid !== undefined) return 'PAID';
+/**
+ * A date of the payment says that the collection is paid, also when it cannot be read. Absent without it and without a
+ * balance: neither says whether the collection is paid.
+ */
+function readCollectionType(isPaidOut: boolean, balanceAmount = 0) {
+  if (isPaidOut) return 'PAID';
   return balanceAmount > 0 ? 'UNPAID' : undefined;
 }
 
