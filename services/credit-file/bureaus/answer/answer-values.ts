@@ -11,8 +11,8 @@ const NOT_A_SIN = '(not a SIN)';
 /** The description of an element without a code is unknown. */
 const NO_CODE = '(none)';
 const NOT_A_CODE = '(not a code)';
-/** No digits as many as a SIN or a telephone number has. */
-const CODE = /^(?!.*\d{6})[\w .,:/+*#-]{1,12}$/;
+/** With fewer digits than a SIN or a telephone number has, also where signs part them. */
+const CODE = /^(?!(?:\D*\d){6})[\w .,:/+*#-]{1,12}$/;
 
 export interface AnswerValueOptions {
   readonly tables: CodeTables;

@@ -169,7 +169,7 @@ test('a description without a code that nobody knows is counted without its text
   expect(answer.unknownCodes).toEqual([{ section: 'CNTrade/PaymentRate', code: '(none)' }]);
 });
 
-test.each(['JANE A ROE, OTTAWA', '046454286', 'Zoë'])(
+test.each(['JANE A ROE, OTTAWA', '046454286', '046 454 286', '416-555-0101', 'Zoë'])(
   'a code "%s" that may be personal data is counted without its text',
   (code) => {
     const answer = readFile('equifax', equifaxAnswer(trade(coded('PaymentRate', code))));
