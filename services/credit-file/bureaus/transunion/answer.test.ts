@@ -86,6 +86,16 @@ test.each([
   ['12-340 PORTAGE AVE', { streetNo: '12-340', streetName: 'PORTAGE AVE' }],
   ['1200A  RUE ST-DENIS', { streetNo: '1200A', streetName: 'RUE ST-DENIS' }],
   ['RR 3', { streetName: 'RR 3' }],
+  ['1ST AVENUE', { streetName: '1ST AVENUE' }],
+  ['2nd St', { streetName: '2nd St' }],
+  ['23RD ST', { streetName: '23RD ST' }],
+  ['10TH LINE RD', { streetName: '10TH LINE RD' }],
+  ['1RE AVENUE', { streetName: '1RE AVENUE' }],
+  ['1ER RANG', { streetName: '1ER RANG' }],
+  ['2IEME RUE', { streetName: '2IEME RUE' }],
+  ['2ième Rue', { streetName: '2ième Rue' }],
+  ['12 1ST AVENUE', { streetNo: '12', streetName: '1ST AVENUE' }],
+  ['12E RUE CLARK', { streetNo: '12E', streetName: 'RUE CLARK' }],
   ['1200', { streetName: '1200' }],
 ])('the street "%s" gives %o', (street, fields) => {
   const address = `<Addresses><Address><Street>${street}</Street></Address></Addresses>`;

@@ -95,8 +95,11 @@ function readNameType(name: XmlElement, values: AnswerValues) {
   });
 }
 
-/** A street number is what begins with a digit and ends at the first blank. */
-const STREET = /^(\d\S*)\s+(\S.*)$/s;
+/**
+ * A street number is what begins with a digit and ends at the first blank, unless it is the ordinal number of a street
+ * in English or French. `12E` alone may be either, and counts as a street number.
+ */
+const STREET = /^(?!\d+(?:st|nd|rd|th|[eè]?re|er|i?[eè]me)\s)(\d\S*)\s+(\S.*)$/is;
 
 function splitStreet(street: string | undefined) {
   const [, streetNo, streetName] = STREET.exec(street ?? '') ?? [];
