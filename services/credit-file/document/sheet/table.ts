@@ -46,6 +46,8 @@ const PADDING = 3;
 /** All styles of cells have lines of this height, so that the lines of a row stand beside each other. */
 const LINE_HEIGHT = STYLES.body.lineHeight;
 const TAGS = { section: 'H2', part: 'H3' } as const;
+/** The least height of the first part of a row that is broken over pages, in points. */
+const MIN_PART = 200;
 
 /** Draws a table with its heading. A row is only broken over pages if it is taller than a page. */
 export function drawTable(sheet: Sheet, section: Tag, table: Table): void {
@@ -53,8 +55,10 @@ export function drawTable(sheet: Sheet, section: Tag, table: Table): void {
   const headerHeight = heightOfHeader(sheet, table.columns, columns);
   const rows = table.rows.map((row) => layOutRow(sheet, row, columns));
 
-  const first = Math.min(rows[0]?.height ?? 0, 200);
-  sheet.reserve(headingHeight(table.level) + headerHeight + first);
+  const wholePage = sheet.pageHeight - headingHeight(table.level) - headerHeight;
+  const first = rows[0]?.height ?? 0;
+  const firstPart = first <= wholePage ? first : MIN_PART;
+  sheet.reserve(headingHeight(table.level) + headerHeight + firstPart);
   drawHeading(sheet, section, table.title, table.level);
   const tag = sheet.tag(section, 'Table');
   const header = sheet.tag(tag, 'TR');
@@ -72,7 +76,6 @@ export function drawTable(sheet: Sheet, section: Tag, table: Table): void {
       drawHeader(sheet, table.columns, columns, (draw) => draw());
     }, 'Pagination');
   };
-  const wholePage = sheet.pageHeight - headingHeight(table.level) - headerHeight;
   for (const row of rows) {
     if (row.height > sheet.remaining && row.height <= wholePage) continueOnNextPage();
     drawRow(sheet, tag, row, columns, continueOnNextPage);
