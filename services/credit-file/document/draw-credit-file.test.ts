@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { CreditFile } from '../credit-file.ts';
+import type { CreditFile, Trade } from '../credit-file.ts';
 import { drawCreditFile } from './draw-credit-file.ts';
 import { fileWithTrades, NO_HIT_FILE, WHOLE_FILE } from './test-credit-files.ts';
 import { type ReadPdf, readPdf } from './test-read-pdf.ts';
@@ -116,6 +116,31 @@ describe('a file of 200 trades', () => {
     const ends = pdf.pages.map((page) => page.split(' ').slice(-3).join(' '));
     expect(ends).toEqual(pdf.pages.map((_, index) => `${index + 1} of ${pdf.pages.length}`));
   });
+});
+
+test.each([
+  ['English', 'EN', ENGLISH],
+  ['French', 'FR', FRENCH],
+] as const)('no amount is broken over lines in %s', async (_, language, words) => {
+  const amounts = [25_000, 250_000, 1_250_000, -1_250_000, 12_500_000, 999_999_999_999_999];
+  const trades = (['USD', 'CAD'] as const).flatMap((currency) =>
+    amounts.map((amount): Trade => {
+      return {
+        ...{ highCreditAmount: amount, balanceAmount: amount, pastDueAmount: amount },
+        paymentTermAmount: amount,
+        narratives: currency === 'USD' ? ['US_DOLLAR_ACCOUNT'] : [],
+      };
+    }),
+  );
+  const { text } = await readPdf(await drawCreditFile({ language, trades }));
+  const { money } = formatsOf(words);
+  const printed = withPlainSpaces(text);
+  for (const currency of ['USD', 'CAD'] as const) {
+    for (const amount of amounts) {
+      const cell = withPlainSpaces(money(amount, currency));
+      expect(printed).toContain(Array(4).fill(cell).join(' '));
+    }
+  }
 });
 
 describe('a file that leaves something out', () => {
@@ -234,6 +259,11 @@ function formsOf(value: unknown, words: Words): string[] {
     .map((group: Record<string, string>) => group[text])
     .filter((word) => word !== undefined);
   return enumerated.length > 0 ? enumerated : [text];
+}
+
+/** The text with a space in the place of each no-break space. */
+function withPlainSpaces(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
 }
 
 function withoutSpaces(text: string): string {

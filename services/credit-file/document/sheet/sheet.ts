@@ -82,12 +82,12 @@ export class Sheet {
 
   /** The lines of a text as the document's font can print them, none wider than `width`. */
   lines(text: string, width: number, style: StyleName): string[] {
-    return breakLines(printable(text, hasGlyph), width, (part) => this.widthOf(part, style));
+    return breakLines(this.line(text), width, (part) => this.widthOf(part, style));
   }
 
   /** A text as one line, which is cut if it is wider than `width`. */
   fit(text: string, width: number, style: StyleName): string {
-    return fitLine(printable(text, hasGlyph), width, (part) => this.widthOf(part, style));
+    return fitLine(this.line(text), width, (part) => this.widthOf(part, style));
   }
 
   widthOf(line: string, style: StyleName): number {
@@ -95,16 +95,26 @@ export class Sheet {
     return this.pdf.font(font).fontSize(size).widthOfString(line);
   }
 
-  /** Prints a line that `lines` or `fit` returned. `y` is the top of the line. */
+  /** A text as one line, of any width. */
+  line(text: string): string {
+    return printable(text, hasGlyph);
+  }
+
+  /**
+   * Prints a line that `lines`, `fit` or `line` returned. `y` is the top of the line. One that is wider than its place
+   * at the right is printed as much smaller as it takes.
+   */
   print(line: string, style: StyleName, { x, y, width, align = 'left' }: Place): void {
     if (line === '') return;
     const { font, size, lineHeight, color } = STYLES[style];
-    const unused = align === 'left' ? 0 : width - this.widthOf(line, style);
+    const lineWidth = align === 'left' ? 0 : this.widthOf(line, style);
+    const scale = align === 'right' ? Math.min(1, width / lineWidth) : 1;
+    const unused = align === 'left' ? 0 : width - lineWidth * scale;
     const offset = align === 'center' ? unused / 2 : unused;
     const baseline = y + lineHeight / 2 + size * 0.32;
     this.pdf
       .font(font)
-      .fontSize(size)
+      .fontSize(size * scale)
       .fillColor(color)
       // The space parts the last word of a line from the next line for screen readers and copies.
       .text(`${line} `, x + offset, baseline, { lineBreak: false, baseline: 'alphabetic' });

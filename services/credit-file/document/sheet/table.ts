@@ -11,6 +11,7 @@ export interface Column {
   title: readonly string[];
   /** A share of the table's width: 2 is twice as wide as 1. */
   share: number;
+  /** Of amounts: a text of these cells is never broken over lines. */
   align?: 'right';
 }
 
@@ -45,9 +46,9 @@ interface Line {
 const PADDING = 3;
 /** All styles of cells have lines of this height, so that the lines of a row stand beside each other. */
 const LINE_HEIGHT = STYLES.body.lineHeight;
-const TAGS = { section: 'H2', part: 'H3' } as const;
 /** The least height of the first part of a row that is broken over pages, in points. */
 const MIN_PART = 200;
+const TAGS = { section: 'H2', part: 'H3' } as const;
 
 /** Draws a table with its heading. A row is only broken over pages if it is taller than a page. */
 export function drawTable(sheet: Sheet, section: Tag, table: Table): void {
@@ -161,18 +162,23 @@ interface LaidOutRow {
 }
 
 function layOutRow(sheet: Sheet, { cells, note = [] }: Row, columns: PlacedColumn[]): LaidOutRow {
-  const cellLines = cells.map((cell, index) => linesOf(sheet, cell, columns[index]?.width ?? 0));
-  const noteLines = linesOf(sheet, note, WIDTH - 2 * PADDING);
+  const cellLines = cells.map((cell, index) => {
+    const column = columns[index];
+    return linesOf(cell, (text, style) =>
+      column?.align === 'right' ? [sheet.line(text)] : sheet.lines(text, column?.width ?? 0, style),
+    );
+  });
+  const noteLines = linesOf(note, (text, style) => sheet.lines(text, WIDTH - 2 * PADDING, style));
   const count = Math.max(1, ...cellLines.map(({ length }) => length)) + noteLines.length;
   return { cells: cellLines, note: noteLines, height: count * LINE_HEIGHT + 2 * PADDING };
 }
 
-function linesOf(sheet: Sheet, cell: Cell, width: number): Line[] {
+function linesOf(cell: Cell, breakText: (text: string, style: StyleName) => string[]): Line[] {
   return cell.flatMap((item) => {
     if (item === undefined) return [];
     const { text, style } =
       typeof item === 'string' ? { text: item, style: 'body' as const } : item;
-    return sheet.lines(text, width, style).map((line) => ({ text: line, style }));
+    return breakText(text, style).map((line) => ({ text: line, style }));
   });
 }
 
