@@ -29,6 +29,7 @@ export class Metrics {
   /** `processFigures` adds memory, CPU time and event loop lag of the process. */
   constructor({ processFigures = false }: { processFigures?: boolean } = {}) {
     // The lag of the event loop is sampled every 100 ms; the default of 10 ms wakes an idle process for each sample.
+    // The figure includes these 100 ms, which the alert and the panels in deploy/monitoring subtract.
     if (processFigures) {
       collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 100 });
     }
