@@ -232,6 +232,10 @@ test('compose gives each service that has a database one of its own', () => {
   }
 });
 
+test('compose gives a database that exists the password that deploy/.env has now', () => {
+  expect(environmentOf('databases').SET_PASSWORDS).toBe('true');
+});
+
 test('every address in the environment of a service is the gRPC port of a service', () => {
   for (const name of NAMES) {
     for (const [variable, address] of Object.entries(environmentOf(name))) {

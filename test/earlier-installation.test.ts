@@ -237,7 +237,7 @@ test('a trusted key of an earlier file stays trusted while its service changes t
   expect(valueIn(text, 'DECISIONS_IDENTITY_TRUST')).toBe(`${trusted},decisions:older`);
 });
 
-test('missing databases and roles of compose are created, and existing ones are kept', async () => {
+test('missing databases and roles are created, and existing ones are kept, with their passwords', async () => {
   const server = new URL(inject('postgresUrl'));
   const suffix = Math.random().toString(36).slice(2, 10);
   const [first, second] = [`earlier_${suffix}`, `newer_${suffix}`];
@@ -258,14 +258,19 @@ test('missing databases and roles of compose are created, and existing ones are 
     }
   };
   const asAdmin = (text: string) => query(server, text);
+  const passwords: Record<string, string> = {};
   const asOwner = (owner: string, database: string, text: string) => {
     const url = new URL(server);
-    Object.assign(url, { username: owner, password: 'secret', pathname: `/${database}` });
+    const password = passwords[owner] ?? 'secret';
+    Object.assign(url, { username: owner, password, pathname: `/${database}` });
     return query(url, text);
   };
   try {
     await makeDatabases(first);
     await asOwner(first, first, 'CREATE TABLE kept AS SELECT 7 AS number');
+    // As docs/operations/passwords.md changes it.
+    passwords[first] = 'changed';
+    await asAdmin(`ALTER ROLE ${first} PASSWORD 'changed'`);
     // Earlier versions made no request roles.
     await asAdmin(`DROP ROLE ${first}_requests`);
     await makeDatabases(first, second);

@@ -119,6 +119,8 @@ function databasesBlock(services: readonly AnyService[]): string {
     environment:
       ADMIN_DATABASE_URL: postgres://creditlane_admin:${secret('POSTGRES_PASSWORD')}@postgres/postgres
       DATABASES: ${folded(owned, '      ')}
+      # The services get the same passwords of deploy/.env.
+      SET_PASSWORDS: "true"
     depends_on:
       postgres:
         condition: service_healthy

@@ -11,7 +11,8 @@ export type DatabaseUrls = Record<DatabaseOwner, string>;
 
 /**
  * Creates for each service a database, a role that owns it and may connect to no other, and its request
- * role, where they are missing. Resolves to the URL of each. `suffix` keeps several platforms on one server apart.
+ * role, where they are missing, and gives each owner the password of the secrets. Resolves to the URL of each. `suffix` keeps
+ * several platforms on one server apart.
  */
 export async function prepareDatabases(
   adminUrl: string,
@@ -24,7 +25,7 @@ export async function prepareDatabases(
     name: database + suffix,
     password: secretsOf(secrets, service).databasePassword,
   }));
-  await ensureDatabases(adminUrl, owned);
+  await ensureDatabases(adminUrl, owned, { setPasswords: true });
   const urls = owned.map(({ service, name, password }) => {
     const url = new URL(adminUrl);
     url.username = name;

@@ -24,13 +24,17 @@ afterEach(async () => {
   await admin.end();
 });
 
-/** `connected`, or the message with which PostgreSQL refuses the role. */
-async function connectAs(role: string, database: string): Promise<string> {
+function urlOf(role: string, database: string, password = PASSWORD): string {
   const url = new URL(adminUrl);
   url.username = role;
-  url.password = encodeURIComponent(PASSWORD);
+  url.password = encodeURIComponent(password);
   url.pathname = `/${database}`;
-  const client = new pg.Client({ connectionString: url.href });
+  return url.href;
+}
+
+/** `connected`, or the message with which PostgreSQL refuses the role. */
+async function connectAs(role: string, database: string, password = PASSWORD): Promise<string> {
+  const client = new pg.Client({ connectionString: urlOf(role, database, password) });
   try {
     await client.connect();
     await client.end();
@@ -60,4 +64,21 @@ test('several platforms that start at once on one server disturb none', async ()
   await admin.query('GRANT CONNECT ON DATABASE template1 TO PUBLIC');
   await Promise.all(Array.from({ length: 5 }, () => ensureDatabases(adminUrl, owned)));
   expect(await connectAs(another, 'template1')).toMatch(/permission denied for database/);
+});
+
+test('a role that exists keeps the password and the login that it has been given since', async () => {
+  await ensureDatabases(adminUrl, owned);
+  await admin.query(`ALTER ROLE ${one} PASSWORD 'changed'`);
+  await admin.query(`ALTER ROLE ${another} NOLOGIN`);
+  await ensureDatabases(adminUrl, owned);
+  expect(await connectAs(one, one)).toMatch(/password authentication failed/);
+  expect(await connectAs(one, one, 'changed')).toBe('connected');
+  expect(await connectAs(another, another)).toMatch(/not permitted to log in/);
+});
+
+test('where passwords are set, a role that exists gets its password and its login again', async () => {
+  await ensureDatabases(adminUrl, owned, { setPasswords: true });
+  await admin.query(`ALTER ROLE ${one} PASSWORD 'changed' NOLOGIN`);
+  await ensureDatabases(adminUrl, owned, { setPasswords: true });
+  expect(await connectAs(one, one)).toBe('connected');
 });

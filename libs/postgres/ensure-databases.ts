@@ -5,8 +5,16 @@ import { createRequestRoleSql, requestRoleOf } from './row-security/request-role
 export interface OwnedDatabase {
   /** The name of the database and of the role that owns it. */
   name: string;
-  /** The role's password, set also where the role exists. */
+  /** The password with which the role is made. */
   password: string;
+}
+
+export interface EnsureOptions {
+  /**
+   * Whether roles that exist get their password and their login, too: where nothing else changes passwords. Otherwise it
+   * would undo the change of a password, or let a login that was taken back in again.
+   */
+  setPasswords?: boolean;
 }
 
 /** The databases of every server, to which every role may connect unless told otherwise. */
@@ -24,23 +32,37 @@ const LOCK_ID = 7_421_763;
 export async function ensureDatabases(
   adminUrl: string,
   databases: readonly OwnedDatabase[],
+  { setPasswords = false }: EnsureOptions = {},
 ): Promise<void> {
   const admin = new pg.Client({ connectionString: adminUrl });
   admin.on('error', () => undefined); // The query under way reports it.
   await admin.connect();
   try {
     await admin.query('SELECT pg_advisory_lock($1::bigint)', [LOCK_ID]);
-    for (const database of databases) await ensureDatabase(admin, database);
+    for (const database of databases) {
+      await ensureRole(admin, database, setPasswords);
+      await ensureDatabase(admin, database);
+    }
     await closeCommonDatabases(admin);
   } finally {
     await admin.end();
   }
 }
 
-async function ensureDatabase(admin: pg.Client, { name, password }: OwnedDatabase): Promise<void> {
+async function ensureRole(
+  admin: pg.Client,
+  { name, password }: OwnedDatabase,
+  setPasswords: boolean,
+): Promise<void> {
+  const exists = await roleExists(admin, name);
+  if (exists && !setPasswords) return;
+  const verb = exists ? 'ALTER' : 'CREATE';
   const id = admin.escapeIdentifier(name);
-  const verb = (await roleExists(admin, name)) ? 'ALTER' : 'CREATE';
   await admin.query(`${verb} ROLE ${id} LOGIN PASSWORD ${admin.escapeLiteral(password)}`);
+}
+
+async function ensureDatabase(admin: pg.Client, { name }: OwnedDatabase): Promise<void> {
+  const id = admin.escapeIdentifier(name);
   const database = await admin.query('SELECT FROM pg_database WHERE datname = $1', [name]);
   if (database.rowCount === 0) await admin.query(`CREATE DATABASE ${id} OWNER ${id}`);
   await admin.query(`REVOKE CONNECT, TEMPORARY ON DATABASE ${id} FROM PUBLIC`);

@@ -14,6 +14,11 @@ const settings = {
     secret: true,
     about: 'The databases with the passwords of their owners, who have the same names.',
   }),
+  setPasswords: setting.boolean('SET_PASSWORDS', {
+    default: false,
+    about:
+      'Whether owners that exist get their passwords, too, which undoes changes made in PostgreSQL.',
+  }),
 };
 
 function parseDatabases(text: string): OwnedDatabase[] {
@@ -27,8 +32,8 @@ function parseDatabases(text: string): OwnedDatabase[] {
 await run(
   'databases',
   (env) => readSettings(env, settings),
-  async ({ adminUrl, databases }, { log }) => {
-    await ensureDatabases(adminUrl, databases);
+  async ({ adminUrl, databases, setPasswords }, { log }) => {
+    await ensureDatabases(adminUrl, databases, { setPasswords });
     log.info({ databases: databases.map(({ name }) => name) }, 'databases ready');
   },
 );
