@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { afterEach, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
 import { ensureDatabases } from './ensure-databases.ts';
 import { requestRoleOf } from './row-security/request-role.ts';
 
@@ -9,6 +9,7 @@ const PASSWORD = 'a password';
 const names = ['one', 'another'].map((it) => `${it}_${randomBytes(4).toString('hex')}`);
 const [one = '', another = ''] = names;
 const owned = names.map((name) => ({ name, password: PASSWORD }));
+const maker = `maker_${randomBytes(4).toString('hex')}`;
 
 let admin: pg.Client;
 beforeEach(async () => {
@@ -21,6 +22,7 @@ afterEach(async () => {
     for (const role of [requestRoleOf(name), name])
       await admin.query(`DROP ROLE IF EXISTS ${role}`);
   }
+  await admin.query(`REVOKE CONNECT ON DATABASE template1 FROM PUBLIC`);
   await admin.end();
 });
 
@@ -81,4 +83,32 @@ test('where passwords are set, a role that exists gets its password and its logi
   await admin.query(`ALTER ROLE ${one} PASSWORD 'changed' NOLOGIN`);
   await ensureDatabases(adminUrl, owned, { setPasswords: true });
   expect(await connectAs(one, one)).toBe('connected');
+});
+
+test('a user who may create databases and roles, and is no superuser, makes them and closes them', async () => {
+  await ensureDatabases(adminUrl, []);
+  await admin.query('GRANT CONNECT ON DATABASE template1 TO PUBLIC');
+  await admin.query(`CREATE ROLE ${maker} LOGIN CREATEDB CREATEROLE PASSWORD '${PASSWORD}'`);
+  await admin.query(`GRANT CONNECT ON DATABASE postgres TO ${maker}`);
+  onTestFinished(async () => {
+    const client = new pg.Client({ connectionString: adminUrl });
+    await client.connect();
+    await client.query(`REVOKE CONNECT ON DATABASE postgres FROM ${maker}`);
+    await client.query(`DROP ROLE ${maker}`);
+    await client.end();
+  });
+  const makerUrl = urlOf(maker, 'postgres');
+  for (const start of ['first', 'second']) {
+    expect(await ensureDatabases(makerUrl, owned), start).toEqual(['template1']);
+  }
+  expect(await connectAs(one, one)).toBe('connected');
+  expect(await connectAs(one, another)).toMatch(/permission denied for database/);
+  const { rows } = await admin.query(`SELECT pg_has_role($1, $2, 'SET') AS "maySet"`, [
+    one,
+    requestRoleOf(one),
+  ]);
+  expect(rows).toEqual([{ maySet: true }]);
+  await admin.query(`GRANT CONNECT ON DATABASE ${another} TO PUBLIC`);
+  await ensureDatabases(makerUrl, owned);
+  expect(await connectAs(one, another)).toMatch(/permission denied for database/);
 });

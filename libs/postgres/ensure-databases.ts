@@ -25,7 +25,8 @@ const LOCK_ID = 7_421_763;
 /**
  * Creates the databases and roles that are missing on a server; repeating it changes nothing. Each owner
  * may connect to its own database alone, and a request role to none. The databases "postgres" and
- * "template1" are closed to roles without a grant.
+ * "template1" are closed to roles without a grant. Resolves to those of the two that stay open, because the
+ * user of the URL is no superuser.
  *
  * @param adminUrl the URL of any database of the server, with a user who may create both
  */
@@ -33,7 +34,7 @@ export async function ensureDatabases(
   adminUrl: string,
   databases: readonly OwnedDatabase[],
   { setPasswords = false }: EnsureOptions = {},
-): Promise<void> {
+): Promise<string[]> {
   const admin = new pg.Client({ connectionString: adminUrl });
   admin.on('error', () => undefined); // The query under way reports it.
   await admin.connect();
@@ -43,7 +44,7 @@ export async function ensureDatabases(
       await ensureRole(admin, database, setPasswords);
       await ensureDatabase(admin, database);
     }
-    await closeCommonDatabases(admin);
+    return await closeCommonDatabases(admin);
   } finally {
     await admin.end();
   }
@@ -63,9 +64,12 @@ async function ensureRole(
 
 async function ensureDatabase(admin: pg.Client, { name }: OwnedDatabase): Promise<void> {
   const id = admin.escapeIdentifier(name);
-  const database = await admin.query('SELECT FROM pg_database WHERE datname = $1', [name]);
-  if (database.rowCount === 0) await admin.query(`CREATE DATABASE ${id} OWNER ${id}`);
-  await admin.query(`REVOKE CONNECT, TEMPORARY ON DATABASE ${id} FROM PUBLIC`);
+  const database = await findDatabase(admin, name);
+  if (database?.isOpen !== false) {
+    await becomeMember(admin, name);
+    if (database === undefined) await admin.query(`CREATE DATABASE ${id} OWNER ${id}`);
+    await closeDatabase(admin, name);
+  }
   const [createRequestRole, grantRequestRole] = createRequestRoleSql(name, name);
   if (!(await roleExists(admin, requestRoleOf(name)))) await admin.query(createRequestRole);
   await admin.query(grantRequestRole);
@@ -76,16 +80,45 @@ async function roleExists(admin: pg.Client, name: string): Promise<boolean> {
   return rowCount !== 0;
 }
 
-async function closeCommonDatabases(admin: pg.Client): Promise<void> {
-  // Without an access list, PUBLIC has the usual privileges: CONNECT and TEMPORARY.
-  const open = await admin.query(
-    `SELECT datname FROM pg_database
-     WHERE datname = ANY ($1) AND (datacl IS NULL OR EXISTS (
-       SELECT FROM aclexplode(datacl) WHERE grantee = 0 AND privilege_type IN ('CONNECT', 'TEMPORARY')))`,
-    [COMMON_DATABASES],
+/** Only a superuser or a member of a role may make a database of the role, and close it. */
+async function becomeMember(admin: pg.Client, role: string): Promise<void> {
+  const { rows } = await admin.query<{ isMember: boolean }>(
+    `SELECT pg_has_role($1, 'SET') AND pg_has_role($1, 'USAGE') AS "isMember"`,
+    [role],
   );
-  for (const { datname } of open.rows) {
-    const id = admin.escapeIdentifier(datname);
-    await admin.query(`REVOKE CONNECT, TEMPORARY ON DATABASE ${id} FROM PUBLIC`);
+  if (rows[0]?.isMember) return;
+  const id = admin.escapeIdentifier(role);
+  await admin.query(`GRANT ${id} TO CURRENT_USER WITH SET TRUE, INHERIT TRUE`);
+}
+
+/** Whether every role may connect to a database; undefined when there is no such database. */
+async function findDatabase(
+  admin: pg.Client,
+  name: string,
+): Promise<{ isOpen: boolean } | undefined> {
+  // Without an access list, PUBLIC has the usual privileges: CONNECT and TEMPORARY.
+  const { rows } = await admin.query<{ isOpen: boolean }>(
+    `SELECT datacl IS NULL OR EXISTS (
+       SELECT FROM aclexplode(datacl) WHERE grantee = 0 AND privilege_type IN ('CONNECT', 'TEMPORARY')
+     ) AS "isOpen"
+     FROM pg_database WHERE datname = $1`,
+    [name],
+  );
+  return rows[0];
+}
+
+/** PostgreSQL only warns, and the database stays open, where `admin` is neither a superuser nor a member of its owner. */
+async function closeDatabase(admin: pg.Client, name: string): Promise<void> {
+  const id = admin.escapeIdentifier(name);
+  await admin.query(`REVOKE CONNECT, TEMPORARY ON DATABASE ${id} FROM PUBLIC`);
+}
+
+/** Resolves to the databases that stay open. */
+async function closeCommonDatabases(admin: pg.Client): Promise<string[]> {
+  const open: string[] = [];
+  for (const name of COMMON_DATABASES) {
+    if ((await findDatabase(admin, name))?.isOpen) await closeDatabase(admin, name);
+    if ((await findDatabase(admin, name))?.isOpen) open.push(name);
   }
+  return open;
 }

@@ -33,7 +33,10 @@ await run(
   'databases',
   (env) => readSettings(env, settings),
   async ({ adminUrl, databases, setPasswords }, { log }) => {
-    await ensureDatabases(adminUrl, databases, { setPasswords });
+    const open = await ensureDatabases(adminUrl, databases, { setPasswords });
+    if (open.length > 0) {
+      log.warn({ open }, 'every role may connect to these databases, which a superuser can close');
+    }
     log.info({ databases: databases.map(({ name }) => name) }, 'databases ready');
   },
 );
