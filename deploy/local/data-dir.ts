@@ -1,4 +1,5 @@
 // The data directory of an installation: its checks, its marker file, and what --reset deletes.
+import { existsSync } from 'node:fs';
 import {
   access,
   constants,
@@ -63,6 +64,11 @@ async function makeDir(dir: string): Promise<void> {
     await makeDir(dirname(dir));
     await mkdir(dir);
   }
+}
+
+/** Whether a directory has the marker file, be it damaged. */
+export function isDataDir(dir: string): boolean {
+  return existsSync(join(dir, MARKER));
 }
 
 /** Writes the marker file of a data directory; called once the instance lock is held. */

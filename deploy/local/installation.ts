@@ -8,7 +8,7 @@ import { SERVICES } from '@creditlane/platform/services';
 import type { Process } from '@creditlane/runtime/run';
 import type { AnyService } from '@creditlane/service/define-service';
 import { killFromPidFiles } from '@creditlane/supervision/pid-file';
-import { emptyDataDir, markDataDir, openDataDir } from './data-dir.ts';
+import { emptyDataDir, isDataDir, markDataDir, openDataDir } from './data-dir.ts';
 import { announce } from './demo/announcement.ts';
 import { openDemoData, readFormerInboxPort } from './demo/demo-data.ts';
 import { HOST } from './host.ts';
@@ -104,8 +104,12 @@ async function openInstallation(
   return { services, dir, pidFilesDir, ports, secrets: await openSecrets(dir, services) };
 }
 
-/** Kills the processes that a killed launcher may have left running on the data directory. */
+/**
+ * Kills the processes that a killed launcher may have left running on the data directory. In any other directory it reads
+ * and deletes nothing.
+ */
 export async function killLeftoverProcesses(dir: string): Promise<void> {
+  if (!isDataDir(dir)) return;
   await killFromPidFiles(pidFilesDirOf(dir));
   await stopEmbeddedKafka(join(dir, 'kafka'));
   await stopEmbeddedPostgres(join(dir, 'postgres'));

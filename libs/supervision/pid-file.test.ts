@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import {
   identifyProcess,
   isRunning,
   killFromPidFile,
+  killFromPidFiles,
   readPidFile,
   writePidFile,
 } from './pid-file.ts';
@@ -63,4 +64,21 @@ test('a pid file that is missing, incomplete or without a start time kills no pr
   await killFromPidFile(file);
   await writeFile(file, JSON.stringify({ pid: process.pid, startTime: '' }));
   await killFromPidFile(file);
+});
+
+test('of a folder only the files that name a process are deleted', async () => {
+  const mixed = join(folder, 'mixed');
+  await mkdir(mixed);
+  const others = {
+    'list.json': '[]',
+    'notes.ts': '// mine',
+    'null.json': 'null',
+    'pkg.json': '{}',
+  };
+  for (const [name, text] of Object.entries(others)) await writeFile(join(mixed, name), text);
+  const { pid, ended } = startSleeper();
+  await writePidFile(join(mixed, 'process'), pid);
+  await killFromPidFiles(mixed);
+  expect((await ended)[1]).toBe('SIGKILL');
+  expect((await readdir(mixed)).toSorted()).toEqual(Object.keys(others));
 });

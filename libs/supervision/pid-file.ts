@@ -38,10 +38,14 @@ export async function writePidFile(file: string, pid: number): Promise<void> {
   await writeFile(file, JSON.stringify(await identifyProcess(pid)));
 }
 
-/** Kills the process that the file names, if it still runs; resolves once it has ended. */
+/**
+ * Kills the process that the file names, if it still runs, and deletes the file once it has ended. A file that names no
+ * process stays: it may be somebody else's.
+ */
 export async function killFromPidFile(file: string): Promise<void> {
   const identity = await readPidFile(file);
-  if (identity !== undefined && (await isRunning(identity))) {
+  if (identity === undefined) return;
+  if (await isRunning(identity)) {
     process.kill(identity.pid, 'SIGKILL');
     await exitsWithin(identity, Number.POSITIVE_INFINITY);
   }
@@ -57,14 +61,15 @@ export async function killFromPidFiles(folder: string): Promise<void> {
   await Promise.all(files.map((file) => killFromPidFile(join(folder, file))));
 }
 
-/** The process that a file names; undefined when there is no such file or it is incomplete. */
+/** The process that a file names; undefined when there is no such file or it names none. */
 export async function readPidFile(file: string): Promise<ProcessIdentity | undefined> {
   try {
+    const content: unknown = JSON.parse(await readFile(file, 'utf8'));
     // Earlier versions wrote the start time under the name `born`.
-    const { pid, startTime, born } = JSON.parse(await readFile(file, 'utf8')) as ProcessIdentity & {
+    const { pid, startTime, born } = (content ?? {}) as Partial<ProcessIdentity> & {
       born?: string;
     };
-    return { pid, startTime: startTime ?? born ?? '' };
+    return typeof pid === 'number' ? { pid, startTime: startTime ?? born ?? '' } : undefined;
   } catch (error) {
     // A writer that was killed leaves an incomplete file.
     if (error instanceof SyntaxError || isMissing(error)) return undefined;
