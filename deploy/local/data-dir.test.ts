@@ -1,4 +1,14 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -48,9 +58,26 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('a directory with a damaged marker is refused', async () => {
+test('a directory with a damaged marker is refused, unless it is to be reset', async () => {
   await writeFile(join(parent, 'creditlane.json'), 'layout one');
   await expect(openDataDir(parent)).rejects.toThrow(/creditlane.json is damaged/);
+  expect(await openDataDir(parent, { reset: true })).toBe(parent);
+});
+
+test('a directory of a newer version is refused, also when it is to be reset', async () => {
+  await writeFile(join(parent, 'creditlane.json'), '{"layoutVersion":1000}');
+  await expect(openDataDir(parent, { reset: true })).rejects.toThrow(/newer version/);
+});
+
+test('a marker is replaced as a whole, and a draft of it does not keep a start from the directory', async () => {
+  await writeFile(join(parent, 'creditlane.json.new'), '');
+  expect(await openDataDir(parent)).toBe(parent);
+  await writeFile(join(parent, 'creditlane.json'), '{"layoutVersion":0}');
+  const earlier = await open(join(parent, 'creditlane.json'));
+  await markDataDir(parent);
+  expect(await earlier.readFile('utf8')).toBe('{"layoutVersion":0}');
+  await earlier.close();
+  expect(await openDataDir(parent)).toBe(parent);
 });
 
 test('emptying a data directory deletes the files of Creditlane and no others', async () => {

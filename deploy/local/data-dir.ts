@@ -1,17 +1,9 @@
 // The data directory of an installation: its checks, its marker file, and what --reset deletes.
 import { existsSync } from 'node:fs';
-import {
-  access,
-  constants,
-  mkdir,
-  readdir,
-  readFile,
-  rm,
-  statfs,
-  writeFile,
-} from 'node:fs/promises';
+import { access, constants, mkdir, readdir, rm, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { closeToOthers, postgresOsUser } from '@creditlane/embedded-postgres/os-user';
+import { draftOf, readJson, writeJson } from './json-file.ts';
 import { StartError } from './start-error.ts';
 
 /** Increased with every change of the layout that an older version could not read. */
@@ -25,9 +17,9 @@ const MARKER = 'creditlane.json';
 /**
  * Creates the data directory if needed, closes it to other users of the machine, and returns its absolute
  * path. Throws `StartError`, and changes nothing, when it cannot be written, has no space, holds other
- * files, or is of a newer version.
+ * files, is of a newer version, or has a damaged marker and is not to be `reset`.
  */
-export async function openDataDir(path: string): Promise<string> {
+export async function openDataDir(path: string, { reset = false } = {}): Promise<string> {
   const dir = resolve(path);
   try {
     await makeDir(dir);
@@ -35,7 +27,7 @@ export async function openDataDir(path: string): Promise<string> {
   } catch (error) {
     throw new StartError(`The data directory ${dir} cannot be written (${codeOf(error)}).`);
   }
-  await refuseOtherLayouts(dir);
+  await refuseOtherLayouts(dir, reset);
   await refuseFullDisk(dir);
   await close(dir);
   return dir;
@@ -73,7 +65,7 @@ export function isDataDir(dir: string): boolean {
 
 /** Writes the marker file of a data directory; called once the instance lock is held. */
 export async function markDataDir(dir: string): Promise<void> {
-  await writeFile(join(dir, MARKER), `${JSON.stringify({ layoutVersion: LAYOUT_VERSION })}\n`);
+  await writeJson(join(dir, MARKER), { layoutVersion: LAYOUT_VERSION });
 }
 
 /** Deletes the files of Creditlane in a directory that `openDataDir` accepted, and no others. */
@@ -92,9 +84,15 @@ export async function emptyDataDir(dir: string): Promise<void> {
   }
 }
 
-async function refuseOtherLayouts(dir: string): Promise<void> {
+async function refuseOtherLayouts(dir: string, reset: boolean): Promise<void> {
   const version = await layoutVersion(dir);
   if (version === undefined) return refuseForeignFiles(dir);
+  if (version === 'damaged') {
+    if (reset) return;
+    throw new StartError(
+      `${join(dir, MARKER)} is damaged. Start with --reset, or another --data-dir.`,
+    );
+  }
   if (version > LAYOUT_VERSION) {
     throw new StartError(
       `The data directory ${dir} was written by a newer version of Creditlane (layout ${version}, ` +
@@ -103,32 +101,26 @@ async function refuseOtherLayouts(dir: string): Promise<void> {
   }
 }
 
-/** Without a marker the directory may hold only the lock of a start that failed early. */
+/** Without a marker the directory may hold only what a start that ended early leaves: its lock and a draft of the marker. */
 async function refuseForeignFiles(dir: string): Promise<void> {
-  const [foreign] = (await readdir(dir)).filter((name) => !name.startsWith('instance.lock'));
+  const [foreign] = (await readdir(dir)).filter(
+    (name) => !name.startsWith('instance.lock') && name !== draftOf(MARKER),
+  );
   if (foreign === undefined) return;
   throw new StartError(
     `The directory ${dir} holds other files (${foreign}). Choose an empty or a new --data-dir.`,
   );
 }
 
-async function layoutVersion(dir: string): Promise<number | undefined> {
-  let text: string;
+async function layoutVersion(dir: string): Promise<number | 'damaged' | undefined> {
   try {
-    text = await readFile(join(dir, MARKER), 'utf8');
+    const marker = await readJson<{ layoutVersion?: unknown } | null>(join(dir, MARKER));
+    if (marker === undefined) return undefined;
+    return typeof marker?.layoutVersion === 'number' ? marker.layoutVersion : 'damaged';
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (error instanceof SyntaxError) return 'damaged';
     throw new StartError(`${join(dir, MARKER)} cannot be read (${codeOf(error)}).`);
   }
-  try {
-    const { layoutVersion } = JSON.parse(text) as { layoutVersion: unknown };
-    if (typeof layoutVersion === 'number') return layoutVersion;
-  } catch {
-    // Falls through to the one message for every unreadable marker.
-  }
-  throw new StartError(
-    `${join(dir, MARKER)} is damaged. Start with --reset, or another --data-dir.`,
-  );
 }
 
 async function refuseFullDisk(dir: string): Promise<void> {

@@ -82,7 +82,7 @@ async function openInstallation(
   morePorts: number,
   process: Process,
 ): Promise<Installation> {
-  const dir = await openDataDir(options.dataDir);
+  const dir = await openDataDir(options.dataDir, options);
   const ports = await choosePorts({
     first: options.port,
     host: HOST,
@@ -90,12 +90,9 @@ async function openInstallation(
     formerInbox: await readFormerInboxPort(dir),
   });
   process.closers.add('instance lock', await lockInstance(dir));
-  await markDataDir(dir);
   await killLeftoverProcesses(dir);
-  if (options.reset) {
-    await emptyDataDir(dir);
-    await markDataDir(dir);
-  }
+  if (options.reset) await emptyDataDir(dir);
+  await markDataDir(dir);
   // A killed process leaves demo.json behind. Without the file, its readers wait for this start.
   await rm(demoFile(dir), { force: true });
   const pidFilesDir = pidFilesDirOf(dir);

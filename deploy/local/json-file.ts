@@ -11,9 +11,14 @@ export async function readJson<T>(path: string): Promise<T | undefined> {
   }
 }
 
+/** Where `writeJson` writes a file before it has the name. */
+export function draftOf(path: string): string {
+  return `${path}.new`;
+}
+
 /** Writes a JSON file atomically, readable by its owner only. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
-  const draft = `${path}.new`;
+  const draft = draftOf(path);
   await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   await rename(draft, path);
 }
