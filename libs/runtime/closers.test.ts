@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { CloserDeadlineError, CloserError, Closers, ClosingError } from './closers.ts';
 
@@ -71,6 +72,21 @@ test('after the deadline of a closer that never ends, the other parts close', as
   const { errors } = await failureOf(closers.close());
   expect(poolClosed).toBe(true);
   expect(errors).toEqual([new CloserError('relay', { cause: new CloserDeadlineError(5) })]);
+});
+
+test('a part that needs longer than the deadline gets that time, and lengthens the whole by the difference', async () => {
+  const closers = new Closers({ deadlineMs: 5 });
+  closers.add('pool', () => {}, 4);
+  expect(closers.extraMs).toBe(0);
+  let pullsClosed = false;
+  const closePulls = async () => {
+    await delay(50);
+    pullsClosed = true;
+  };
+  closers.add('pulls', closePulls, 1_000);
+  expect(closers.extraMs).toBe(995);
+  await closers.close();
+  expect(pullsClosed).toBe(true);
 });
 
 test('a part that is opened during close is closed, and add throws', async () => {

@@ -8,7 +8,7 @@ type Close = () => Promise<void> | void;
  * A closer that fails or exceeds its deadline does not stop the other closers.
  */
 export class Closers {
-  readonly #stack: { name: string; close: Close }[] = [];
+  readonly #stack: { name: string; close: Close; limitMs: number }[] = [];
   readonly #failures: CloserError[] = [];
   readonly #deadlineMs: number;
   #closing: Promise<void> | undefined;
@@ -19,17 +19,22 @@ export class Closers {
   }
 
   /**
-   * Adds the closer of a part that was just opened.
+   * Adds the closer of a part that was just opened. `needsMs` is how long it may take, when that is longer than the deadline.
    * @throws {ClosingError} when `close` was called before. The part is closed all the same, and the
    *   error stops the startup that opened it.
    */
-  add(name: string, close: Close): void {
-    this.#stack.push({ name, close });
+  add(name: string, close: Close, needsMs = 0): void {
+    this.#stack.push({ name, close, limitMs: Math.max(this.#deadlineMs, needsMs) });
     if (this.#closing === undefined) return;
     this.#closing = Promise.allSettled([this.#closing]).then(() => this.#closeAll());
     // The next call of `close` gets the error. This handler keeps it from being unhandled until then.
     this.#closing.catch(() => {});
     throw new ClosingError(name);
+  }
+
+  /** How much longer than the deadline the parts that need longer may take together. */
+  get extraMs(): number {
+    return this.#stack.reduce((sum, { limitMs }) => sum + limitMs - this.#deadlineMs, 0);
   }
 
   /**
@@ -43,10 +48,11 @@ export class Closers {
 
   async #closeAll(): Promise<void> {
     for (let closer = this.#stack.pop(); closer; closer = this.#stack.pop()) {
+      const { limitMs } = closer;
       try {
         await withTimeLimit(runClose(closer.close), {
-          limitMs: this.#deadlineMs,
-          makeError: () => new CloserDeadlineError(this.#deadlineMs),
+          limitMs,
+          makeError: () => new CloserDeadlineError(limitMs),
         });
       } catch (cause) {
         this.#failures.push(new CloserError(closer.name, { cause }));

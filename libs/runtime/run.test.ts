@@ -201,6 +201,16 @@ test('a process that does not close within `closeWithinMs` ends with exit code 1
   expect([code, messages]).toEqual([1, ['started', 'stopping', 'not everything closed in time']]);
 });
 
+test('a process has longer than `closeWithinMs` where a part needs longer than others', async () => {
+  const body = `
+    const close = () => new Promise((resolve) => setTimeout(resolve, 300));
+    life.closers.add('pulls', close, 20_000);
+    hold(life);`;
+  const child = startProcess(body, {}, [], { closeWithinMs: 100 });
+  const { code, messages } = await signalled(child, [['started', 'SIGTERM']]);
+  expect([code, messages]).toEqual([0, ['started', 'stopping', 'stopped']]);
+});
+
 test.each([
   ['an exception', `setImmediate(() => { throw new TypeError('x'); }); hold(life);`],
   ['a rejection', `setImmediate(() => Promise.reject(new TypeError('x'))); hold(life);`],

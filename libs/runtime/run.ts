@@ -10,7 +10,10 @@ import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { startTracing, TRACING } from './telemetry/tracing.ts';
 
-/** Within this time after its signal and `DRAIN_TIME`, a process has ended, unless its `closeWithinMs` says otherwise. */
+/**
+ * Within this time after its signal and `DRAIN_TIME`, a process has ended, unless its `closeWithinMs` says otherwise; later by
+ * what its parts need beyond the time of a closer.
+ */
 export const CLOSE_DEADLINE_MS = 20_000;
 /** How long a shutdown waits for a start that is still under way. */
 const START_GRACE_MS = 2_000;
@@ -28,7 +31,7 @@ export interface Process {
 export interface RunOptions {
   /** Values for variables that the environment does not set. */
   defaults?: Env;
-  /** Within this time after its signal and `DRAIN_TIME`, the process has ended; CLOSE_DEADLINE_MS when left out. */
+  /** As CLOSE_DEADLINE_MS, which it is when left out. */
   closeWithinMs?: number;
 }
 
@@ -132,8 +135,9 @@ async function live(
 async function closeAll(
   { log, closers }: Process,
   started: Promise<void>,
-  deadlineMs: number,
+  closeWithinMs: number,
 ): Promise<number> {
+  const deadlineMs = closeWithinMs + closers.extraMs;
   const deadline = setTimeout(() => {
     log.error({ deadlineMs }, 'not everything closed in time');
     process.exit(1);
