@@ -152,8 +152,11 @@ const VALUES: Schema = {
   tls: closed({ enabled: FLAG, issuer: closed({ name: NAME, kind: NAME, group: NAME }) }),
   settings: settingsSchema(variablesOf(PROCESS)),
   defaults: closed(KNOBS),
-  // The close that follows takes up to 20 s; the sleep and, in the gateway, the drain come on top of it.
-  shutdown: closed({ preStopSeconds: atLeast(1, 300), drainSeconds: atLeast(0, 60) }),
+  shutdown: closed({
+    preStopSeconds: atLeast(1, 300),
+    drainSeconds: atLeast(0, 60),
+    closeSeconds: atLeast(20, 300),
+  }),
   jobs: closed({ resources: reference('resources') }),
   migrations: closed({ by: oneOf('job', 'hook', 'start') }),
   topics: closed({ enabled: FLAG, access: FLAG, username: NAME }),

@@ -235,7 +235,7 @@ x-creditlane: &creditlane
   cap_drop: [ALL]
   security_opt: ["no-new-privileges:true"]
   # Longer than a service takes to shut down.
-  stop_grace_period: 25s
+  stop_grace_period: 40s
 
 # Services start in any order and wait for what they need; healthy means ready to serve.
 x-service: &service

@@ -44,6 +44,8 @@ export interface CreditFileDeps {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
+/** How long after the deadline of its inquiry the end of a pull may be stored. */
+const STORING_MS = 2_000;
 
 /**
  * Starts to wrap every sealed record with the key ring's current key, and runs the pulls that are due.
@@ -101,10 +103,11 @@ export async function startCreditFile(
     onUnknownCodes: (source, codes) => pullMetrics.countUnknownCodes(source, codes),
     onEnded,
   });
-  // At the same time: the worker waits for the inquiries under way, and the bureaus end them in the drain time.
-  closers.add('credit-file pulls', async () => {
+  // At the same time: the worker waits for the inquiries under way, each of which ends by its deadline.
+  const closePulls = async () => {
     await Promise.all([worker.close(), bureaus.close()]);
-  });
+  };
+  closers.add('credit-file pulls', closePulls, settings.bureaus.deadlineMs + STORING_MS);
 
   const renderer = new DocumentRenderer({ log, metrics });
   closers.add('credit-file documents', () => renderer.close());

@@ -80,8 +80,7 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
     return {
       client: client(CreditFileService, 'gateway'),
       credentials: client(BureauCredentialsService, 'gateway'),
-      metrics: process.metrics,
-      health: process.health,
+      ...process,
       stop,
     };
   };
@@ -103,6 +102,9 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
     },
     get metrics() {
       return running.metrics;
+    },
+    get closers() {
+      return running.closers;
     },
     stop: () => running.stop(),
     /** Starts the service again on the same database. */

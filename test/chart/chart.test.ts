@@ -10,7 +10,7 @@ import { PUBLIC_ADDRESS_BLOCKS } from '@creditlane/egress-rules/public-address';
 import { ANNOUNCED_IDLE_MS } from '@creditlane/gateway/http/listener';
 import { SERVICES } from '@creditlane/platform/services';
 import { CLOSE_DEADLINE_MS } from '@creditlane/runtime/run';
-import { readSettings } from '@creditlane/runtime/setting';
+import { readSettings, variablesOf } from '@creditlane/runtime/setting';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import type { AnyService } from '@creditlane/service/define-service';
 import { localSettings, processSettings } from '@creditlane/service/settings';
@@ -40,6 +40,10 @@ const podsOf = (objects: Manifest[]) =>
     if (kind === 'Pod') return [{ name, pod: spec }];
     return spec?.template === undefined ? [] : [{ name, pod: spec.template.spec }];
   });
+const defaultSeconds = (name: string) => {
+  const variables = services.flatMap(({ settings }) => variablesOf(settings));
+  return Number.parseInt(variables.find((it) => it.name === name)?.default ?? '', 10);
+};
 const nameOf = (service: string) => `test-creditlane-${service}`;
 
 const RENDERED = {
@@ -96,6 +100,12 @@ describe.skipIf(!helm).each(SETS)('with the values %s', (set) => {
     const scaled = ['HorizontalPodAutoscaler', 'ScaledObject'].flatMap((kind) =>
       [...byName(objects, kind).values()].map(({ spec }) => spec.scaleTargetRef.name),
     );
+    // Of 10 s for each part: the pulls of credit-file need 2 s more than BUREAU_DEADLINE, and the gateway 1 s more than CLOSE_GRACE.
+    const longest = Math.max(
+      defaultSeconds('BUREAU_DEADLINE') + 2,
+      defaultSeconds('CLOSE_GRACE') + 1,
+    );
+    const extraSeconds = longest - 10;
     for (const { name } of services) {
       const { spec } = byName(objects, 'Deployment').get(nameOf(name)) ?? { spec: {} };
       const { containers, terminationGracePeriodSeconds } = spec.template.spec;
@@ -107,9 +117,8 @@ describe.skipIf(!helm).each(SETS)('with the values %s', (set) => {
       const drain = container.env.find((it: { name: string }) => it.name === 'DRAIN_TIME');
       expect(drain?.value, name).toBe(name === 'gateway' ? '7s' : undefined);
       const drainSeconds = Number.parseInt(drain?.value ?? '0', 10);
-      expect((seconds + drainSeconds) * 1_000 + CLOSE_DEADLINE_MS).toBeLessThan(
-        terminationGracePeriodSeconds * 1_000,
-      );
+      const closeSeconds = CLOSE_DEADLINE_MS / 1_000 + extraSeconds;
+      expect(seconds + drainSeconds + closeSeconds).toBeLessThan(terminationGracePeriodSeconds);
       // Nodes without the label of a second constraint would not be spread over at all.
       expect(topologyKeysOf(spec.template.spec)).toEqual([
         'kubernetes.io/hostname',
@@ -371,14 +380,14 @@ async function refusalOf(values: object, release = 'test'): Promise<string> {
 
 describe.skipIf(!helm)('the drain of the gateway', () => {
   test.each([
-    // As `helm upgrade --reuse-values` from a chart without it.
-    { drainSeconds: null, drain: '7s', grace: 37 },
-    { drainSeconds: 0, drain: '0s', grace: 30 },
-    { drainSeconds: 20, drain: '20s', grace: 50 },
+    // As `helm upgrade --reuse-values` from a chart without them.
+    { drainSeconds: null, closeSeconds: null, drain: '7s', grace: 49 },
+    { drainSeconds: 0, closeSeconds: 32, drain: '0s', grace: 42 },
+    { drainSeconds: 20, closeSeconds: 132, drain: '20s', grace: 162 },
   ])(
-    'of $drainSeconds seconds is part of the time in which a pod may end',
-    async ({ drainSeconds, drain, grace }) => {
-      const objects = await renderChart(helm, { shutdown: { drainSeconds } }, [fileOf('ci')]);
+    'of $drainSeconds seconds, and the close of $closeSeconds, are part of the time in which a pod may end',
+    async ({ drain, grace, ...shutdown }) => {
+      const objects = await renderChart(helm, { shutdown }, [fileOf('ci')]);
       const { spec } = byName(objects, 'Deployment').get('test-creditlane-gateway') ?? { spec: {} };
       const { containers, terminationGracePeriodSeconds } = spec.template.spec;
       expect(containers[0].env).toContainEqual({ name: 'DRAIN_TIME', value: drain });

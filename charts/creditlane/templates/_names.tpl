@@ -56,6 +56,14 @@ before `jobs` lack it (`helm upgrade --reuse-values`).
 {{- end }}
 
 {{/*
+The time in which a pod closes: 20 s, and 12 s more for the answer of a bureau. Values of a chart before it lack it
+(`helm upgrade --reuse-values`).
+*/}}
+{{- define "creditlane.closeSeconds" -}}
+{{- .Values.shutdown.closeSeconds | default 32 }}
+{{- end }}
+
+{{/*
 The resources of a service's pod: argument (list $ $name $service). Values of a chart before resourceDefaults lack them
 (`helm upgrade --reuse-values`).
 */}}

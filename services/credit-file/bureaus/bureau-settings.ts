@@ -47,7 +47,8 @@ export const BUREAU_SETTINGS = {
     default: '20s',
     min: '1s',
     max: '120s',
-    about: 'How long a whole inquiry may take; it must have been sent in half of that time.',
+    about:
+      'How long a whole inquiry may take; it must have been sent in half of that time. In the Helm chart, `shutdown.closeSeconds` must be 12 s longer at least.',
   }),
   maxConnections: setting.integer('BUREAU_CONNECTIONS', {
     default: 16,

@@ -24,7 +24,7 @@ export interface Bureaus {
   requireConfigured(source: Source): void;
   /** Where inquiries may be sent to. */
   hostRules: BureauHostRules;
-  /** Sends no further inquiry, and resolves once those under way have ended, within the drain time. */
+  /** Sends no further inquiry, and resolves once those that were sent have ended, within BUREAU_DEADLINE. */
   close(): Promise<void>;
 }
 

@@ -355,6 +355,11 @@ test('a stopping service gives back what it has not sent, and waits for what it 
   await service.restart();
 });
 
+test('a stopping service has the time in which a bureau may answer, and two seconds to store the answer', () => {
+  // BUREAU_DEADLINE is 20 s, and each other part has 10 s.
+  expect(fixture.service.closers.extraMs).toBe(20_000 + 2_000 - 10_000);
+});
+
 test('a former owner changes nothing', async () => {
   const { service, applicant } = fixture;
   const pool = service.sql;

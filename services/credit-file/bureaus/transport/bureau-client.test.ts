@@ -13,11 +13,11 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { equifaxAnswer, FORMATS, transUnionAnswer } from '../test-formats.ts';
 import {
   answer,
-  bytes,
   FILE,
   inquiryOf,
   LOCAL,
   openTestClient,
+  type Script,
   startScriptedBureau,
   stopTime,
   testFormat,
@@ -241,11 +241,15 @@ describe('a breaker', () => {
 });
 
 describe('closing', () => {
-  it('lets an inquiry that was sent end, and sends no further one', async () => {
+  /** A bureau that answers once the gate is open. */
+  async function startGatedBureau() {
     const gate = Promise.withResolvers<void>();
-    const bureau = await startScriptedBureau({
-      inquiry: [(socket, request) => void gate.promise.then(() => answer(FILE)(socket, request))],
-    });
+    const inquiry: Script = (...args) => void gate.promise.then(() => answer(FILE)(...args));
+    return { gate, bureau: await startScriptedBureau({ inquiry: [inquiry] }) };
+  }
+
+  it('lets an inquiry that was sent end, and sends no further one', async () => {
+    const { gate, bureau } = await startGatedBureau();
     const { client } = openTestClient({ maxConnections: 1 });
     const sent = client.inquire(inquiryOf('sent'), { url: bureau.url });
     await expect.poll(() => bureau.inquiries.length).toBe(1);
@@ -259,15 +263,28 @@ describe('closing', () => {
     expect(bureau.inquiries).toHaveLength(1);
   });
 
-  it('ends an inquiry whose answer does not come in the drain time: unknown', async () => {
-    const bureau = await startScriptedBureau({ inquiry: [bytes('')] });
-    const { client } = openTestClient();
+  /** Closes a client while the bureau has its inquiry, and stops the time. */
+  async function closeWithOneSent() {
+    const { gate, bureau } = await startGatedBureau();
+    const { client } = openTestClient({ deadlineMs: 20_000 });
     stopTime();
     const sent = client.inquire(inquiryOf(), { url: bureau.url });
     await expect.poll(() => bureau.inquiries.length).toBe(1);
-    const closing = client.close();
-    vi.advanceTimersByTime(8_000);
-    expect(await sent).toMatchObject({ kind: 'unknown', reason: 'stopping' });
+    return { gate, sent, closing: client.close() };
+  }
+
+  it('waits for an answer until the deadline of its inquiry', async () => {
+    const { gate, sent, closing } = await closeWithOneSent();
+    vi.advanceTimersByTime(19_000);
+    gate.resolve();
+    expect(wordOf(await sent)).toBe('file');
+    await closing;
+  });
+
+  it('ends an inquiry whose answer does not come by its deadline: unknown', async () => {
+    const { sent, closing } = await closeWithOneSent();
+    vi.advanceTimersByTime(20_000);
+    expect(await sent).toMatchObject({ kind: 'unknown', reason: 'deadline' });
     await closing;
   });
 });
