@@ -48,6 +48,9 @@ import { DEFAULT_PUBLIC_URL, type SETTINGS } from './settings.ts';
 
 export type Gateway = Pick<Listener, 'url' | 'port' | 'close'>;
 
+/** How long the connections that are left after the grace may take to end. */
+const CUT_MS = 1_000;
+
 type GatewayContext = ServiceContext<typeof SETTINGS> & WithCalls<Peer>;
 
 /**
@@ -112,7 +115,7 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
     },
     (req, res) => void answer(req, res),
   );
-  closers.add('gateway', () => listener.close());
+  closers.add('gateway', () => listener.close(), settings.graceMs + CUT_MS);
   // Closed before the listener, which waits for the requests under way.
   closers.add('waiting reads', () => waitingReads.close());
   health.add('gateway', () => !listener.closing || 'closing');

@@ -1,7 +1,8 @@
 import { readSettings } from '@creditlane/runtime/setting';
 import { localSettings, processSettings } from '@creditlane/service/settings';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { gateway } from './service.ts';
+import { startTestGateway } from './test-gateway.ts';
 
 const read = (env: Record<string, string>) => readSettings(env, localSettings(gateway)).own;
 
@@ -17,4 +18,16 @@ test('all missing settings of a process are reported at once', () => {
   expect(() => readSettings({ PORT: 'x' }, processSettings(gateway))).toThrow(
     /^PORT: .*\nAPPLICATIONS_ADDRESS: missing\nCONVERSATIONS_ADDRESS: missing\nCREDIT_FILE_ADDRESS: missing\nDECISIONS_ADDRESS: missing\nINTEGRATIONS_ADDRESS: missing\nWEBHOOK_DISPATCHER_ADDRESS: missing\nIDENTITY_KEY: missing$/,
   );
+});
+
+test('a request under way may go on for longer than REQUEST_DEADLINE once the gateway closes', () => {
+  const { deadlineMs, graceMs } = read({});
+  expect(graceMs).toBeGreaterThan(deadlineMs);
+});
+
+test('the gateway has the time of CLOSE_GRACE to close, and a second to cut connections', async () => {
+  const gatewayUnderTest = await startTestGateway({ graceMs: 60_000 });
+  onTestFinished(gatewayUnderTest.close);
+  // Each other part has 10 s.
+  expect(gatewayUnderTest.process.closers.extraMs).toBe(60_000 + 1_000 - 10_000);
 });

@@ -49,10 +49,11 @@ export const SETTINGS = {
     about: 'How long a key, a grant, or the lack of one is cached.',
   }),
   graceMs: setting.durationMs('CLOSE_GRACE', {
-    default: '8s',
+    default: '11s',
     min: '0ms',
     max: '60s',
-    about: 'How long requests under way may go on once the gateway closes.',
+    about:
+      'How long requests under way may go on once the gateway closes; longer than REQUEST_DEADLINE. In the Helm chart, `shutdown.closeSeconds` must be 11 s longer at least.',
   }),
 };
 
