@@ -6,6 +6,7 @@ import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import formats from 'ajv-formats';
 import type { DescribedParameter, JsonObject, OpenApiDocument } from './openapi-document.ts';
 import type { Operation } from './operation.ts';
+import { MAX_JSON_BYTES } from './operation-parts/body-limits.ts';
 import type { Parameters, RawParameters } from './parameters.ts';
 import { type FieldError, fieldErrors, refusedFields } from './validation-messages.ts';
 
@@ -54,8 +55,9 @@ function schemaCompiler(document: OpenApiDocument, fromText: boolean): Ajv2020 {
   ajv.addFormat('uuid', isUuid);
   ajv.addKeyword({ keyword: LOWER_CASE, type: 'string', modifying: true, validate: lowerCase });
   ajv.addKeyword({ keyword: RECORD_ID, type: 'string', modifying: true, validate: recordId });
-  // ajv in strict mode refuses unknown keywords; those of OpenAPI do not affect validity.
-  ajv.addVocabulary([...Object.keys(document), 'example']);
+  // ajv in strict mode refuses unknown keywords; those of OpenAPI do not affect validity, and the service that takes an
+  // object with any properties measures it.
+  ajv.addVocabulary([...Object.keys(document), 'example', MAX_JSON_BYTES]);
   ajv.addSchema(markUuids(document) as OpenApiDocument, DOCUMENT_ID);
   return ajv;
 }

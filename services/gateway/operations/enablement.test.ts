@@ -179,6 +179,16 @@ describe('enabling an integration for a retailer', () => {
     expect(request()).toMatchObject({ ...ids, configJson });
   });
 
+  test.each([
+    ['as many values as 32 KiB hold', `{"ab":[${Array(16_380).fill(0).join(',')}]}`],
+    ['with all its characters escaped', `{"a":"${'\\u00e9'.repeat(16_380)}"}`],
+  ])('takes a configuration of 32 KiB, %s', async (_, text) => {
+    const configJson = JSON.stringify(JSON.parse(text));
+    expect(Buffer.byteLength(configJson)).toBe(32 * 1024);
+    expect((await enable(`{"configJson":${text}}`)).status).toBe(200);
+    expect(request()).toMatchObject({ configJson });
+  });
+
   test.each([[undefined], [{}]])('with the body %j has no configuration', async (body) => {
     expect((await enable(body)).status).toBe(200);
     expect(request()).toMatchObject({ configJson: '' });

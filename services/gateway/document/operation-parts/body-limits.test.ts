@@ -62,6 +62,11 @@ describe('the limit of a body', () => {
       property: { type: 'array', items: { type: 'number' } },
       message: 'a has no maxItems',
     },
+    {
+      what: 'an object with any properties without x-max-json-bytes',
+      property: { type: 'object', additionalProperties: true },
+      message: 'a has no x-max-json-bytes',
+    },
   ])('cannot be derived for $what, which is refused at start', ({ property, message }) => {
     expect(() => limitOf({ type: 'object', properties: { a: property } })).toThrow(message);
   });
@@ -72,6 +77,13 @@ test('a body holds as many values as its described properties can have, and 4,09
   const point = { type: 'object', properties: { x: { type: 'number' }, y: { type: 'number' } } };
   expect(valuesOf(point)).toBe(3);
   expect(valuesOf({ type: 'array', maxItems: 10, items: point })).toBe(31);
+});
+
+test('a body holds as many values and bytes as the texts of its objects with any properties', () => {
+  const limitsOf = (schema: object) => bodyLimits(document, schema as never);
+  const anything = { type: 'object', additionalProperties: true, 'x-max-json-bytes': 32 * KIB };
+  const { maxBytes, maxValues } = limitsOf({ type: 'object', properties: { a: anything } });
+  expect([maxBytes / KIB, maxValues]).toEqual([192, 1 + 16 * KIB + 4_096]);
 });
 
 test('the arrays of a body are limited by the properties that lead to them', () => {

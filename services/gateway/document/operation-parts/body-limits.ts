@@ -15,6 +15,12 @@ const UNDESCRIBED_VALUES = 4_096;
 const BYTES_PER_CHARACTER = 6;
 /** "-1.7976931348623157e+308" */
 const BYTES_OF_NUMBER = 24;
+/** In a JSON text, the keyword on an object with any properties: the most bytes of its text without white space. */
+export const MAX_JSON_BYTES = 'x-max-json-bytes';
+/** "é" and "🚗" take two and four bytes, and as escape sequences 6 and 12. */
+const ESCAPED_PER_BYTE = 3;
+/** A value takes a byte, and another one the comma before it. */
+const BYTES_PER_VALUE = 2;
 /** The texts of these formats have one length. */
 const BYTES_OF_FORMAT: Record<string, number> = { date: 12, uuid: 38 };
 
@@ -29,6 +35,8 @@ interface BoundedSchema {
   maxLength?: number;
   format?: string;
   enum?: unknown[];
+  additionalProperties?: boolean;
+  [MAX_JSON_BYTES]?: number;
 }
 
 /** How much the values of a schema hold at most. */
@@ -42,7 +50,7 @@ interface Extent {
  * The limits of a body: as much as the longest values of all described properties need, and as much again
  * for others as UNDESCRIBED_BYTES and UNDESCRIBED_VALUES say. Bytes are in whole 64 KiB, at most
  * MAX_BODY_BYTES. `schema` is the body's; an operation without one ignores its body. Throws an Error for a
- * string without maxLength and for an array without maxItems.
+ * string without maxLength, an array without maxItems, and an object with any properties without MAX_JSON_BYTES.
  */
 export function bodyLimits(
   document: OpenApiDocument,
@@ -72,7 +80,9 @@ function ownExtent(document: OpenApiDocument, schema: BoundedSchema, name: strin
   switch (type) {
     case undefined:
     case 'object':
-      return extentOfObject(document, properties);
+      return schema.additionalProperties
+        ? extentOfAnyJson(schema, name)
+        : extentOfObject(document, properties);
     case 'array': {
       if (items === undefined || maxItems === undefined) throw new Error(`${name} has no maxItems`);
       const item = extentOf(document, items, name);
@@ -87,6 +97,12 @@ function ownExtent(document: OpenApiDocument, schema: BoundedSchema, name: strin
     default:
       return { bytes: BYTES_OF_NUMBER, values: 1, shape: undefined };
   }
+}
+
+function extentOfAnyJson({ [MAX_JSON_BYTES]: maxBytes }: BoundedSchema, name: string): Extent {
+  if (maxBytes === undefined) throw new Error(`${name} has no ${MAX_JSON_BYTES}`);
+  const values = maxBytes / BYTES_PER_VALUE;
+  return { bytes: maxBytes * ESCAPED_PER_BYTE, values, shape: undefined };
 }
 
 function extentOfObject(
