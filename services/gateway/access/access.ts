@@ -66,8 +66,7 @@ export class Access {
    */
   admit(caller: Caller, rule: AccessRule): void {
     if (caller.kind !== rule.caller) {
-      const message = `this operation takes ${rule.caller === 'platform' ? 'a platform' : "an integration's"} key`;
-      throw unauthenticated('key_kind_not_accepted', message);
+      throw unauthenticated('key_kind_not_accepted', keyKindMessage(rule.caller));
     }
     if (rule.permission !== undefined && !caller.permissions.includes(rule.permission)) {
       throw forbidden(
@@ -165,6 +164,11 @@ export class Access {
     }
     return granted(asRetailer ? { retailerId: owner } : NO_SCOPE);
   }
+}
+
+/** The message for a key of the other kind. */
+export function keyKindMessage(takes: AccessRule['caller']): string {
+  return `this operation takes ${takes === 'platform' ? 'a platform' : "an integration's"} key`;
 }
 
 function retailerRequired(): Fault {

@@ -1,6 +1,8 @@
 // The examples of the OpenAPI document: every request, answer and webhook has one, and its own schema accepts it.
-import { type FieldFault, invalidFields } from '@creditlane/rpc/fault';
+import { type FieldFault, invalidFields, UNAVAILABLE_MESSAGE } from '@creditlane/rpc/fault';
 import { describe, expect, test } from 'vitest';
+import { keyKindMessage } from '../access/access.ts';
+import { OVERLOADED_MESSAGE } from '../middleware/concurrency-limit.ts';
 import { examplesOf, type MediaType } from './examples.ts';
 import {
   HTTP_METHODS,
@@ -127,6 +129,21 @@ describe('the examples of the OpenAPI document', () => {
         .map(({ name }) => `${what}, ${name}`);
     });
     expect(missing).toEqual([]);
+  });
+
+  test('of refusals that any operation may answer with have the messages that the gateway gives', () => {
+    const messages = {
+      key_kind_not_accepted: keyKindMessage('integration'),
+      unavailable: UNAVAILABLE_MESSAGE,
+      overloaded: OVERLOADED_MESSAGE,
+    };
+    const shared = Object.values(document.components.responses ?? {}) as unknown as Part[];
+    const shown = shared
+      .flatMap(({ content }) => examplesOf(document, content[JSON_TYPE]))
+      .map(({ value }) => value as JsonObject)
+      .filter(({ code }) => String(code) in messages);
+    const named = shown.map(({ code, message }) => [code, message]);
+    expect(Object.fromEntries(named)).toEqual(messages);
   });
 
   test('exist for every error code that the description of the document lists', () => {

@@ -3,6 +3,8 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { SharedLimit } from '../limits/shared-limit.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 
+export const OVERLOADED_MESSAGE = 'more requests are under way than are taken on at once';
+
 /**
  * Throws an `overloaded` Fault when too many requests are under way: the request would end too late for its
  * client, and would delay the others. Throws a `resource_exhausted` Fault when the caller has its share of
@@ -24,7 +26,7 @@ export function limitConcurrency(underWay: SharedLimit): OperationMiddleware {
 export function requestsUnderWay(max: number, metrics: Metrics): SharedLimit {
   const limit = new SharedLimit({
     max,
-    full: 'more requests are under way than are taken on at once',
+    full: OVERLOADED_MESSAGE,
     shareCode: 'too_many_under_way',
     share: 'too many of your requests are under way at once; please wait',
   });
