@@ -2,18 +2,20 @@
 import { parseDurationMs } from '@creditlane/runtime/env';
 
 const MAX_DELAYS = 50;
+/** The due time of a delivery must be one that PostgreSQL can store. */
+const MAX_DELAY = '30d';
 
 class RetryDelaysError extends Error {
   override name = 'RetryDelaysError';
   readonly loggable = true;
 }
 
-/** The delays in milliseconds. Throws when an item is no time span, or when there are more than 50. */
+/** The delays in milliseconds. Throws when an item is no time span of at most 30 days, or when there are more than 50. */
 export function parseDelays(text: string): number[] {
   const delays = text.split(',').map((item) => {
     const delayMs = parseDurationMs(item.trim());
-    if (Number.isNaN(delayMs)) throw new RetryDelaysError('must be time spans such as 5s,5m,2h');
-    return delayMs;
+    if (delayMs <= parseDurationMs(MAX_DELAY)) return delayMs;
+    throw new RetryDelaysError(`must be time spans of at most ${MAX_DELAY}, such as 5s,5m,2h`);
   });
   if (delays.length > MAX_DELAYS) throw new RetryDelaysError(`must be at most ${MAX_DELAYS}`);
   return delays;

@@ -25,6 +25,13 @@ it('with RETRY_DELAYS the schedule is the given one', () => {
   ]);
 });
 
+it.each([
+  ['RETRY_DELAYS', '5s,31d', 'RETRY_DELAYS: must be time spans of at most 30d'],
+  ['DISABLE_AFTER', '366d', 'DISABLE_AFTER: must be a time span'],
+])('with a longer %s than %s may be, the start is refused', (name, value, problem) => {
+  expect(() => read({ ...needed, [name]: value })).toThrow(problem);
+});
+
 it('with several problems the error lists all of them', () => {
   const env = { RETRY_DELAYS: '5 seconds', EGRESS_PORTS: '443,http', LEASE: '1h' };
   try {
