@@ -368,7 +368,7 @@ describe('an event', () => {
     await settled();
     expect(sequences(received)).toEqual([1]);
     const { rows } = await fixture.sql.query('SELECT reason FROM dead_letters');
-    expect(rows).toEqual([{ reason: expect.stringContaining('no creditor') }]);
+    expect(rows).toEqual([{ reason: expect.stringContaining('an id of the decision') }]);
   });
 
   it('that was unreadable and is published again is delivered, unless a later decision was', async () => {

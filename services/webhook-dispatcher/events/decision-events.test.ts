@@ -146,6 +146,14 @@ describe('the webhook of a decision', () => {
     expect(render(event)).toEqual(render(event));
   });
 
+  it.each(['applicationId', 'creditorId', 'retailerId'])(
+    'a %s that is no UUID makes the event unreadable',
+    (name) => {
+      const event = recorded({ decision: DecisionValue.BOOKED }, { [name]: 'A-17' });
+      expect(() => render(event)).toThrow(UnreadableEventError);
+    },
+  );
+
   it('an unknown decision value makes the event unreadable', () => {
     expect(() => render(recorded({ decision: 99 as DecisionValue }))).toThrow(UnreadableEventError);
     expect(() => render(recorded(undefined))).toThrow(UnreadableEventError);

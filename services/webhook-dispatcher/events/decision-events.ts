@@ -124,9 +124,9 @@ export function decisionSource(
     topic: 'creditlane.decisions.v1',
     busEventType: 'creditlane.decisions.v1.DecisionRecorded',
     eventTypes: [...new Set(eventTypes.values())].filter((eventType) => eventType !== undefined),
-    eventTypeOf({ retailerId, creditorId, decision: recorded }) {
-      if (!isUuid(retailerId) || !isUuid(creditorId)) {
-        throw new UnreadableEventError('no creditor or retailer has such an id');
+    eventTypeOf({ applicationId, creditorId, retailerId, decision: recorded }) {
+      if (![applicationId, creditorId, retailerId].every(isUuid)) {
+        throw new UnreadableEventError('an id of the decision is no UUID');
       }
       const value = recorded?.decision ?? DecisionValue.UNSPECIFIED;
       if (!eventTypes.has(value)) throw new UnreadableEventError(`no such decision: ${value}`);
