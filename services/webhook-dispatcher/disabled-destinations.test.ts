@@ -3,6 +3,8 @@ import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { endPending } from './destinations/end-pending.ts';
+import type { LeasedDelivery } from './queue/delivery.ts';
+import { DeliveryQueue } from './queue/delivery-queue.ts';
 import { promoteNextQuery } from './store/deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
 import { answer, startReceiver } from './test-receiver.ts';
@@ -257,7 +259,7 @@ it('a delivery that waits behind one that has ended is due, so that it is sent w
   await holder.query(`SELECT FROM deliveries WHERE state = 'waiting' FOR UPDATE`);
   const deps = {
     pool: fixture.sql,
-    queue: { add: () => undefined, drop: () => undefined },
+    queue: { add: () => undefined, dropEnded: () => undefined },
     leaseMs: 1_000,
   };
   const { signal } = new AbortController();
@@ -277,7 +279,7 @@ it('a replayed delivery whose later one is ending is ended after it, and what wa
   await fixture.sql.query('UPDATE deliveries SET replays = 1 WHERE sequence = 1');
   const deps = {
     pool: fixture.sql,
-    queue: { add: () => undefined, drop: () => undefined },
+    queue: { add: () => undefined, dropEnded: () => undefined },
     leaseMs: 1_000,
   };
   const { signal } = new AbortController();
@@ -301,23 +303,49 @@ it('a replayed delivery whose later one is ending is ended after it, and what wa
   expect(await statesOfDeliveries()).toEqual([removed, 'dead: gone', removed]);
 });
 
-it('a destination that is enabled before its deliveries end keeps the deliveries of its queue', async () => {
+it('endPending ends and drops nothing while the destination is not disabled', async () => {
   const { destinationId } = await fixture.addReceiver();
   const { close } = await fixture.start();
   await close();
   await addLanes(destinationId, 1);
-  const drop = vi.fn();
-  const deps = { pool: fixture.sql, queue: { add: () => undefined, drop }, leaseMs: 1_000 };
+  const dropped: string[] = [];
+  const queue = {
+    add: () => undefined,
+    dropEnded: (_: string, ids: ReadonlySet<string>) => void dropped.push(...ids),
+  };
+  const deps = { pool: fixture.sql, queue, leaseMs: 1_000 };
   const { signal } = new AbortController();
   const end = () => endPending(deps, destinationId, 'destination_disabled', signal);
   expect(await end()).toBe(0);
-  expect(drop).not.toHaveBeenCalled();
+  expect(dropped).toEqual([]);
   await fixture.sql.query(
     'INSERT INTO destination_states (destination_id, disabled_at) VALUES ($1, now())',
     [destinationId],
   );
   expect(await end()).toBe(2);
-  expect(drop).toHaveBeenCalledWith([destinationId]);
+  expect(dropped).toHaveLength(2);
+});
+
+it('a delivery that is leased while those to its destination end stays in the queue', async () => {
+  const { destinationId } = await fixture.addReceiver();
+  const { close } = await fixture.start();
+  await close();
+  await addLanes(destinationId, 1);
+  const queue = new DeliveryQueue({
+    leaseMs: 60_000,
+    maxInFlight: 4,
+    maxInFlightPerDestination: 4,
+    onRefused: () => undefined,
+  });
+  const { rows } = await fixture.sql.query('SELECT id FROM deliveries');
+  const queued = [...rows, { id: 'leased once it is enabled' }].map(
+    ({ id }) => ({ id, destinationId, replays: 0 }) as LeasedDelivery,
+  );
+  queue.add(queued, performance.now());
+  const deps = { pool: fixture.sql, queue, leaseMs: 1_000 };
+  const { signal } = new AbortController();
+  expect(await endPending(deps, destinationId, 'destination_removed', signal)).toBe(2);
+  expect(queue.size).toBe(1);
 });
 
 it('when the deliveries to one disabled destination cannot be ended, those to another one are', async () => {

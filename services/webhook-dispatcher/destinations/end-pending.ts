@@ -19,10 +19,9 @@ import {
 export interface EndPendingDeps {
   readonly pool: Database['pool'];
   /**
-   * Drops what is queued to a destination whose deliveries end, and gets those that are promoted because the
-   * destination was enabled.
+   * Drops the deliveries that end, and gets those that are promoted because the destination was enabled.
    */
-  readonly queue: Pick<DeliveryQueue, 'add' | 'drop'>;
+  readonly queue: Pick<DeliveryQueue, 'add' | 'dropEnded'>;
   readonly leaseMs: number;
 }
 
@@ -48,8 +47,8 @@ export async function endPending(
       const beganMs = performance.now();
       const ended = await endSlice(deps, { destinationId, reason, state, after, limit: SLICE });
       count += ended.length;
-      // Only then: the destination may have been enabled since it was found, and its queued deliveries are to be sent.
-      if (ended.length > 0) deps.queue.drop([destinationId]);
+      // No others: the destination may have been enabled since it was found, and what is leased since is to be sent.
+      deps.queue.dropEnded(destinationId, new Set(ended.map(({ id }) => id)));
       after = ended.length < SLICE ? undefined : ended.at(-1);
       // As long as the slice took, so that no more than half of the time goes into slices.
       if (after) await pause(Math.max(MIN_PAUSE_MS, performance.now() - beganMs), stop);

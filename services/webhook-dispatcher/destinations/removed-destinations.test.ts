@@ -11,9 +11,9 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** One round of what the dispatcher does every minute; resolves to the destinations dropped from the queue. */
+/** One round of what the dispatcher does every minute; resolves to the destinations of which deliveries have ended. */
 async function endRemoved(): Promise<readonly string[]> {
-  const dropped = new Set<string>();
+  const ended = new Set<string>();
   const { destinations } = fixture.integrations;
   const next = await endRemovedDestinations(
     {
@@ -25,14 +25,19 @@ async function endRemoved(): Promise<readonly string[]> {
           return found && { ...found, keys: [] };
         },
       },
-      queue: { drop: (ids) => ids.forEach((id) => void dropped.add(id)), add: () => {} },
+      queue: {
+        dropEnded(destinationId, ids) {
+          if (ids.size > 0) ended.add(destinationId);
+        },
+        add: () => {},
+      },
       leaseMs: 1_000,
     },
     NIL_UUID,
     new AbortController().signal,
   );
   expect(next).toBe(NIL_UUID);
-  return [...dropped];
+  return [...ended];
 }
 
 async function statesOfDeliveries(destinationId: string) {
@@ -107,7 +112,7 @@ it('a round continues after the destinations of the round before', async () => {
         return { revision: 1, url: 'https://a.example/', keys: [] };
       },
     },
-    queue: { drop: () => {}, add: () => {} },
+    queue: { dropEnded: () => {}, add: () => {} },
     leaseMs: 1_000,
   };
   const { signal } = new AbortController();

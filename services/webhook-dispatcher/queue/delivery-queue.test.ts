@@ -68,6 +68,15 @@ describe('the delivery queue', () => {
     expect(named()).toEqual([]);
   });
 
+  it('keeps what waits for a destination beside deliveries that have ended, and what is under way', () => {
+    add('enabled', 'under way', 'under way, too', 'ended', 'leased later');
+    const [taken] = takeAll();
+    queue.dropEnded('enabled', new Set(['under way', 'ended', 'in no queue']));
+    expect(queue.size).toBe(3);
+    if (taken) queue.finishRequest(taken, SUCCEEDED);
+    expect(idsOf(takeAll())).toEqual(['leased later']);
+  });
+
   it('ends the wait of whoever waits while it is empty with the first delivery, or when told to stop', async () => {
     const stop = new AbortController();
     let ended = 0;

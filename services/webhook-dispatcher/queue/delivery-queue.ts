@@ -212,6 +212,14 @@ export class DeliveryQueue {
     }
   }
 
+  /** Removes those deliveries to a destination that have ended and wait here. */
+  dropEnded(destinationId: string, ids: ReadonlySet<string>): void {
+    const destination = this.#destinations.find(destinationId);
+    if (destination === undefined) return;
+    const isEnded = ({ delivery }: QueueEntry) => ids.has(delivery.id);
+    for (const entry of destination.removeWaiting(isEnded)) this.#forget(entry);
+  }
+
   /** How many more deliveries an intake may lease now. */
   intakeCapacity(): IntakeCapacity {
     return new IntakeCapacity(this.#placesLeft, (id) => this.#capacityOf(id));
@@ -323,13 +331,10 @@ export class DeliveryQueue {
       const isSuspect = this.#slots.shareLongHeld(destination, nowMs) || isOpen;
       this.#slots.setSuspect(destination, isSuspect);
       if (waiting.length === 0 || !(isOpen || (isSuspect && !wasSuspect))) continue;
-      for (const entry of waiting.splice(0)) {
-        if (this.breakers.isProbe(id, entry.delivery.id)) {
-          waiting.push(entry);
-          continue;
-        }
-        this.#entries.delete(entry.delivery.id);
-        released.push(entry.delivery);
+      const isProbe = ({ delivery }: QueueEntry) => this.breakers.isProbe(id, delivery.id);
+      for (const { delivery } of destination.removeWaiting((entry) => !isProbe(entry))) {
+        this.#entries.delete(delivery.id);
+        released.push(delivery);
       }
       this.#destinations.removeIfEmpty(destination);
       if (!isOpen) this.backlog.add([id]);

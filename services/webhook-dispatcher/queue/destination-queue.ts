@@ -63,6 +63,13 @@ export class DestinationQueue {
     return this.waiting.length > 0 && !this.isReady && this.sending.size < this.limit.requests;
   }
 
+  /** Removes and returns those that wait and are chosen. */
+  removeWaiting(isChosen: (entry: QueueEntry) => boolean): QueueEntry[] {
+    const waiting = this.waiting.splice(0);
+    this.waiting.push(...waiting.filter((entry) => !isChosen(entry)));
+    return waiting.filter(isChosen);
+  }
+
   /** How many more deliveries the queue may get. */
   get capacity(): number {
     return capacityOf(this.limit, this.size);
