@@ -92,8 +92,8 @@ test('a statement that names a destination outside the scope finds and changes n
   const list = {
     destinationId,
     states: ['dead'],
-    event: undefined,
-    applicationId: undefined,
+    events: undefined,
+    orderingKey: undefined,
     createdFrom: undefined,
     after: { createdAtMicros: 'infinity', id: randomUUID() },
     limit: 10,

@@ -47,8 +47,11 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
           createdFrom: createdFrom && readTime(createdFrom),
           createdBefore: createdBefore && readTime(createdBefore),
         };
-        const { items, nextCursor } = await listOwnDeliveries(db, filter, request);
-        return { deliveries: items.map((row) => toOwnDelivery(row, eventTypes)), nextCursor };
+        const page = await listOwnDeliveries(db, filter, eventTypes, request);
+        return {
+          deliveries: page.items.map((row) => toOwnDelivery(row, eventTypes)),
+          nextCursor: page.nextCursor,
+        };
       },
 
       async getOwnDelivery({ deliveryId }, call) {

@@ -88,6 +88,13 @@ describe('the list of own deliveries', () => {
     ['by application', { applicationId: APPLICATION.toUpperCase() }, [8, 2]],
     ['by application and state', { applicationId: APPLICATION, state: DeliveryState.DEAD }, [8]],
     ['by an unknown application', { applicationId: randomUUID() }, []],
+    ['by the id of a retailer as application', { applicationId: RETAILER }, []],
+    ['by application and event', { applicationId: APPLICATION, event: 'applicationDeclined' }, [8]],
+    [
+      'by an event of retailers and the id of a retailer as application',
+      { applicationId: RETAILER, event: 'integrationEnabled' },
+      [],
+    ],
     [
       'by time',
       { createdFrom: timestampFromDate(minute(2)), createdBefore: timestampFromDate(minute(5)) },

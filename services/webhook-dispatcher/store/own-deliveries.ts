@@ -36,13 +36,13 @@ export interface ListQuery {
   readonly destinationId: string;
   readonly states: readonly DeliveryStateName[];
   /** Undefined: any. */
-  readonly event: string | undefined;
-  readonly applicationId: string | undefined;
+  readonly events: readonly string[] | undefined;
+  readonly orderingKey: string | undefined;
   readonly createdFrom: Date | undefined;
   /** Only deliveries after this one in the order of the list. */
   readonly after: ListPosition;
   readonly limit: number;
-  /** How many deliveries are searched for those of the event. */
+  /** How many deliveries are searched for those of the events. */
   readonly maxSearched: number;
 }
 
@@ -55,7 +55,7 @@ export interface FoundDeliveries {
 
 type Listed = OwnDeliveryRow & ListPosition;
 
-/** The columns of `page` are null, all at once, when no delivery of those searched is of the event. */
+/** The columns of `page` are null, all at once, when no delivery of those searched is of the events. */
 type ListRow = (Listed | { id: null }) & {
   searched: number;
   lastCreatedAt: string;
@@ -92,7 +92,7 @@ function defineList(name: string, from: string): Statement<ListRow> {
          SELECT event, creditor_id FROM messages WHERE event_id = d.event_id OFFSET 0
        ) AS m
        LEFT JOIN destination_states AS s ON s.destination_id = d.destination_id
-       WHERE $6::text IS NULL OR m.event = $6
+       WHERE $6::text[] IS NULL OR m.event = ANY ($6)
        ORDER BY d.created_at DESC, d.id DESC LIMIT $8
      ) AS page ON true
      ORDER BY page."createdAt" DESC, page.id DESC`,
@@ -109,10 +109,10 @@ const listByDestination = defineList(
        ) AS d`,
 );
 
-// An application has few deliveries, so that they are all read through the indexes on application_id and
+// An ordering key has few deliveries, so that they are all read through the indexes on application_id and
 // destination_id.
-const listByApplication = defineList(
-  'own_deliveries_list_by_application',
+const listByOrderingKey = defineList(
+  'own_deliveries_list_by_ordering_key',
   `deliveries AS d
        WHERE d.application_id = $9 AND d.destination_id = $1 AND d.state = ANY ($2::text[])
          AND (d.created_at, d.id) < ($3::timestamptz, $4::uuid) AND d.created_at >= $5`,
@@ -120,7 +120,7 @@ const listByApplication = defineList(
 
 /** A page of the list of a destination's deliveries. */
 export async function findOwnDeliveries(db: Queryable, query: ListQuery): Promise<FoundDeliveries> {
-  const { destinationId, states, event, applicationId, createdFrom, after } = query;
+  const { destinationId, states, events, orderingKey, createdFrom, after } = query;
   const { limit, maxSearched } = query;
   const values = [
     destinationId,
@@ -128,14 +128,14 @@ export async function findOwnDeliveries(db: Queryable, query: ListQuery): Promis
     after.createdAtMicros,
     after.id,
     createdFrom ?? new Date(0),
-    event ?? null,
+    events ?? null,
     maxSearched,
     limit,
   ];
   const found =
-    applicationId === undefined
+    orderingKey === undefined
       ? await listByDestination.run(db, values)
-      : await listByApplication.run(db, [...values, applicationId]);
+      : await listByOrderingKey.run(db, [...values, orderingKey]);
   const [first] = found;
   return {
     rows: found.filter((row) => row.id !== null),
