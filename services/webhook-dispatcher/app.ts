@@ -37,6 +37,7 @@ import {
   purgesOfRowsWithoutDay,
 } from './store/history/retention.ts';
 import { startQueueStatistics } from './store/queue-statistics.ts';
+import { purgeTestEventLeases } from './store/test-event-leases.ts';
 
 /** The running service, which the process's closers stop. */
 export interface WebhookDispatcher {
@@ -88,6 +89,7 @@ export async function startWebhookDispatcher(
     ...purgesOfRowsWithoutDay,
     purgeReplayJobs,
     purgeBreakers,
+    purgeTestEventLeases,
     purgeIdempotency,
   ];
   const retention = startRetention({ pool, log, purges });

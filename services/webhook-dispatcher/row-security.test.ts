@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-/** A new destination with a dead delivery, an attempt and a state, and a replay and a stored answer of `callerId`. */
+/** A new destination with a dead delivery, an attempt, a state and a lease, and a replay and a stored answer of `callerId`. */
 async function insertDelivery() {
   const [deliveryId, destinationId, callerId] = [randomUUID(), randomUUID(), randomUUID()];
   const eventId = randomUUID();
@@ -44,6 +44,10 @@ async function insertDelivery() {
     deliveryId,
   );
   await insert('INSERT INTO destination_states (destination_id) VALUES ($1)', destinationId);
+  await insert(
+    'INSERT INTO test_event_leases VALUES ($1, gen_random_uuid(), now())',
+    destinationId,
+  );
   await insert(
     `INSERT INTO replay_jobs (id, integration_id, destination_id, delivery_state, cursor_created_at, cursor_id)
      VALUES (gen_random_uuid(), $1, $2, 'dead', now(), gen_random_uuid())`,

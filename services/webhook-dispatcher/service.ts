@@ -21,6 +21,7 @@ import { deliveryQueue1765300000002 } from './migrations/0014-delivery-queue.ts'
 import { answersByAge } from './migrations/0015-answers-by-age.ts';
 import { historyStorage } from './migrations/0016-history-storage.ts';
 import { historyByDay } from './migrations/0017-history-by-day.ts';
+import { testEventLeases1765600000000 } from './migrations/0018-test-event-leases.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -51,6 +52,7 @@ export const webhookDispatcher = defineService(
         ...answersByAge,
         ...historyStorage,
         ...historyByDay,
+        testEventLeases1765600000000,
       ],
       poolSize: { default: 8, min: 3 },
       sequentialScans: false,

@@ -1,4 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
@@ -24,6 +26,21 @@ const testEvent = (status = 'BOOKED') => {
 
 const send = (dispatcher: Dispatcher, more: { idempotencyKey?: string } = {}) =>
   deliveriesClient(dispatcher).sendTestEvent(testEvent(), { ...ownerOf(receiver), ...more });
+
+/** A test event that one of two replicas has posted, and that the receiver answers by `finish`. */
+async function sendToOneReplica() {
+  const responses: ServerResponse[] = [];
+  receiver.respondWith((_, response) => void responses.push(response));
+  const [dispatcher, other] = [await fixture.start(), await fixture.start()];
+  const key = { idempotencyKey: 'once' };
+  const first = send(dispatcher, key);
+  await until(() => expect(responses).toHaveLength(1));
+  return { other, key, first, finish: () => void responses[0]?.writeHead(204).end() };
+}
+
+async function countAnswers(): Promise<number> {
+  return (await fixture.sql.query('SELECT FROM idempotency')).rowCount ?? 0;
+}
 
 /** Makes the destination disabled by an answer 410. */
 async function disable({ bus, settled }: Dispatcher): Promise<void> {
@@ -82,6 +99,46 @@ describe('a test event', () => {
     await expect(send(dispatcher)).rejects.toMatchObject(refusal);
     await first;
     receiver.respondWith(answer(204));
+    expect((await send(dispatcher)).succeeded).toBe(true);
+  });
+
+  it('is refused while another replica has one to the same destination under way, and then gets its answer', async () => {
+    const { other, key, first, finish } = await sendToOneReplica();
+    const refusal = { kind: 'conflict', code: 'test_event_under_way' };
+    await expect(send(other, key)).rejects.toMatchObject(refusal);
+    await expect(send(other)).rejects.toMatchObject(refusal);
+    finish();
+    const answered = await first;
+    expect(await send(other, key)).toEqual(answered);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('repeated at another replica just when the first one ends is posted once', async () => {
+    const { other, key, first, finish } = await sendToOneReplica();
+    // The repetition has found no stored answer, and waits for the end of the first one's lease.
+    const ending = await fixture.sql.connect();
+    await ending.query('BEGIN');
+    await ending.query('DELETE FROM test_event_leases');
+    const repeated = send(other, key);
+    await untilWaiting(fixture.sql, 1);
+    finish();
+    await until(async () => expect(await countAnswers()).toBe(1));
+    await ending.query('COMMIT');
+    ending.release();
+    expect(await repeated).toEqual(await first);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('is sent again once the lease of one ends whose process has died', async () => {
+    const dispatcher = await fixture.start();
+    const { destinationId } = receiver;
+    await fixture.sql.query(
+      `INSERT INTO test_event_leases VALUES ($1, gen_random_uuid(), now() + interval '1 hour')`,
+      [destinationId],
+    );
+    await expect(send(dispatcher)).rejects.toMatchObject({ code: 'test_event_under_way' });
+    await fixture.sql.query('UPDATE test_event_leases SET leased_until = now()');
+    expect((await send(dispatcher)).succeeded).toBe(true);
     expect((await send(dispatcher)).succeeded).toBe(true);
   });
 

@@ -1,6 +1,6 @@
 /** Sends a test event to an integration's destination, and enables the destination when it succeeds. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
+import { answerOnce, findStoredAnswer, storeAnswer } from '@creditlane/idempotency/stored-answers';
 import type { ScopedPool } from '@creditlane/postgres/query';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -20,10 +20,13 @@ import type { Recipient, WebhookEventType } from '../events/webhook-event-type.t
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { requestHeaders } from '../sending/request-headers.ts';
 import { storeTestSuccess } from '../store/destinations.ts';
+import { leaseTestEvent, releaseTestEvent } from '../store/test-event-leases.ts';
 import { deliveriesOf, destinationNotFound } from './own-destination.ts';
 
 /** Test events under way in this process, to all destinations together; each may take the whole deadline. */
 const MAX_UNDER_WAY = 64;
+/** Longer than a test event takes: the call for the destination, the exchange, and the record of the answer. */
+const LEASE_MS = 40_000;
 
 export interface TestEventDeps {
   readonly requests: RequestPool;
@@ -47,8 +50,7 @@ interface SentTestEvent {
 
 export class TestEvents {
   readonly #deps: TestEventDeps;
-  /** The destinations with a test event under way. */
-  readonly #underWay = new Set<string>();
+  #underWay = 0;
 
   constructor(deps: TestEventDeps) {
     this.#deps = deps;
@@ -68,32 +70,48 @@ export class TestEvents {
   ): Promise<SendTestEventResponse> {
     if (recipient === undefined) throw destinationNotFound();
     const { destinationId } = recipient;
+    const { idempotency } = call;
     const db = deliveriesOf(this.#deps.requests, call, recipient);
-    const outcome = await answerOnce(db, call.idempotency, () =>
-      this.#alone(destinationId, async () => {
-        const sent = await post(this.#deps, destinationId, request, call);
-        const answer = await record(db, this.#deps.log, destinationId, sent, call);
-        if (answer.succeeded) this.#deps.queue.breakers.requestProbe(recipient);
-        return answer;
-      }),
-    );
+    const send = async () => {
+      const sent = await post(this.#deps, destinationId, request, call);
+      const answer = await record(db, this.#deps.log, destinationId, sent, call);
+      if (answer.succeeded) this.#deps.queue.breakers.requestProbe(recipient);
+      return answer;
+    };
+    const stored = idempotency && (await findStoredAnswer(db, idempotency));
+    // Under the lease the answer is looked for once more: a duplicate request may have stored it just before.
+    const outcome = stored
+      ? { replayed: true as const, answer: stored }
+      : await this.#alone(db, destinationId, () => answerOnce(db, idempotency, send));
     if (!outcome.replayed) return outcome.answer;
     call.markReplayed();
     return fromBinary(SendTestEventResponseSchema, outcome.answer);
   }
 
-  async #alone<T>(destinationId: string, send: () => Promise<T>): Promise<T> {
-    if (this.#underWay.has(destinationId)) {
-      throw conflict('test_event_under_way', 'Another test event to the destination is under way.');
-    }
-    if (this.#underWay.size >= MAX_UNDER_WAY) {
+  /** Runs `send` while no other replica sends a test event to the destination. */
+  async #alone<T>(db: ScopedPool, destinationId: string, send: () => Promise<T>): Promise<T> {
+    const { log, newId } = this.#deps;
+    if (this.#underWay >= MAX_UNDER_WAY) {
       throw resourceExhausted('overloaded', 'too many test events are under way', 1);
     }
-    this.#underWay.add(destinationId);
+    const lease = { destinationId, leaseId: newId() };
+    this.#underWay += 1;
     try {
-      return await send();
+      if (!(await leaseTestEvent(db, lease, LEASE_MS))) {
+        const message = 'Another test event to the destination is under way.';
+        throw conflict('test_event_under_way', message);
+      }
+      return await send().finally(() =>
+        // The answer is that of the receiver all the same.
+        releaseTestEvent(db, lease).catch((err) => {
+          log.warn(
+            { err, destinationId },
+            'the lease of a test event lasts until its time has passed',
+          );
+        }),
+      );
     } finally {
-      this.#underWay.delete(destinationId);
+      this.#underWay -= 1;
     }
   }
 }

@@ -1,0 +1,24 @@
+import {
+  disableRowSecuritySql,
+  enableRowSecuritySql,
+  isInScopeSql,
+} from '@creditlane/postgres/row-security/policies';
+import { sqlMigration } from '@creditlane/postgres/sql-migration';
+
+/** Adds the leases by which all replicas together send one test event at a time to a destination. */
+export const testEventLeases1765600000000 = sqlMigration(
+  'TestEventLeases1765600000000',
+  [
+    `CREATE TABLE test_event_leases (
+      destination_id uuid PRIMARY KEY,
+      lease_id uuid NOT NULL,
+      leased_until timestamptz NOT NULL
+    )`,
+    ...enableRowSecuritySql('test_event_leases', {
+      rows: isInScopeSql('destination_id', 'destinations'),
+      privileges: 'SELECT, INSERT, UPDATE, DELETE',
+    }),
+  ],
+  [...disableRowSecuritySql('test_event_leases'), 'DROP TABLE test_event_leases'],
+  'only adds',
+);
