@@ -11,7 +11,7 @@ export const SETTINGS = {
     default: '15s',
     min: '50ms',
     max: '60s',
-    about: 'How long a whole exchange with a receiver may take.',
+    about: 'How long a whole exchange with a receiver may take; that of a test event 15s at most.',
   }),
   retryDelaysMs: setting.parsed('RETRY_DELAYS', parseDelays, {
     type: 'time spans separated by commas',

@@ -28,6 +28,8 @@ export interface Post extends SendingHooks {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string;
+  /** Ends the exchange before the deadline of all others, if that is later. */
+  readonly maxDeadlineMs?: number;
 }
 
 const MAX_POOLS = 1_024;
@@ -68,6 +70,7 @@ export class Egress {
     path,
     headers,
     body,
+    maxDeadlineMs = Infinity,
     ...hooks
   }: Post): Promise<Outcome | undefined> {
     let url: URL;
@@ -79,7 +82,8 @@ export class Egress {
       throw error;
     }
     if (this.#closed) return undefined;
-    const exchange = new Exchange({ url, headers, body }, this.#options.deadlineMs, hooks);
+    const deadlineMs = Math.min(this.#options.deadlineMs, maxDeadlineMs);
+    const exchange = new Exchange({ url, headers, body }, deadlineMs, hooks);
     this.#poolOf(destinationId, url).carry(exchange);
     const outcome = await exchange.outcome;
     return this.#closed && outcome?.kind === 'failed' ? undefined : outcome;

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Egress } from '../egress/egress.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { answer, hang } from '../test-receiver.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
@@ -13,7 +14,10 @@ beforeEach(async () => {
   fixture = await createTestFixture();
   receiver = await fixture.addReceiver();
 });
-afterEach(() => fixture.close());
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await fixture.close();
+});
 
 const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 type Dispatcher = Awaited<ReturnType<TestFixture['start']>>;
@@ -81,6 +85,13 @@ describe('a test event', () => {
     expect(sent).toMatchObject({ succeeded: false, enabled: false, ...outcome });
     await dispatcher.settled();
     expect(receiver.received).toHaveLength(1);
+  });
+
+  it('ends before its caller gives up, also when deliveries may take longer', async () => {
+    const post = vi.spyOn(Egress.prototype, 'post');
+    const dispatcher = await fixture.start({ DELIVERY_DEADLINE: '60s' });
+    await send(dispatcher);
+    expect(post).toHaveBeenCalledWith(expect.objectContaining({ maxDeadlineMs: 15_000 }));
   });
 
   it('repeated with its idempotency key is posted once', async () => {

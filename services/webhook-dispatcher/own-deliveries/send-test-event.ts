@@ -25,6 +25,8 @@ import { deliveriesOf, destinationNotFound } from './own-destination.ts';
 
 /** Test events under way in this process, to all destinations together; each may take the whole deadline. */
 const MAX_UNDER_WAY = 64;
+/** The gateway waits for the whole call for 20 seconds. */
+const MAX_EXCHANGE_MS = 15_000;
 /** Longer than a test event takes: the call for the destination, the exchange, and the record of the answer. */
 const LEASE_MS = 40_000;
 
@@ -153,6 +155,7 @@ async function post(
       'webhook-test': 'true',
     },
     body,
+    maxDeadlineMs: MAX_EXCHANGE_MS,
   });
   if (outcome === undefined) throw unavailable('the webhook dispatcher is shutting down');
   const durationMs = clock().getTime() - startedAt.getTime();
