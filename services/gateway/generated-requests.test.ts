@@ -4,7 +4,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { generateApiKey } from '@creditlane/crypto/api-key';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import { PullState, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
-import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { newId } from '@creditlane/runtime/ids';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';

@@ -1,24 +1,21 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { newId } from '@creditlane/runtime/ids';
 import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { deliveriesClient, ownDeliveries, ownerOf } from './own-deliveries/test-owner.ts';
 import { findTooFewDeliveries } from './store/intake/expected-deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
 import { watchPastDays } from './test-past-days.ts';
 import { answer, hang, type Responder } from './test-receiver.ts';
 
 let fixture: TestFixture;
+const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 beforeEach(async () => {
   fixture = await createTestFixture();
 });
 afterEach(() => fixture.close());
-
-const operator = {
-  identity: { kind: 'platform', subject: 'op', permissions: ['MANAGE_INTEGRATIONS'] },
-} as const;
-const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 
 describe('the webhook of a decision', () => {
   it('is delivered to every destination, signed with the secret of each', async () => {
@@ -252,15 +249,14 @@ it('a destination whose secret cannot be opened fails alone, does not count as f
   const found = destinations.get(unreadable.destinationId);
   if (found === undefined) throw new Error('the receiver has a destination');
   destinations.set(unreadable.destinationId, { ...found, secrets: [] });
-  const { bus, clients } = await fixture.start({ RETRY_DELAYS: Array(20).fill('200ms').join() });
+  const { bus } = await fixture.start({ RETRY_DELAYS: Array(20).fill('200ms').join() });
   await bus.publish([fixture.event()]);
   await until(() => expect(other.received).toHaveLength(1));
-  const attempts = async () => {
-    const webhooks = clients(WebhooksService, 'gateway');
-    const { deliveries } = await webhooks.listDeliveries({ limit: 10 }, operator);
-    return deliveries.flatMap((delivery) => delivery.attempts.map(({ failure }) => failure));
+  const failures = async () => {
+    const { rows } = await fixture.sql.query('SELECT failure FROM attempts');
+    return rows.map(({ failure }) => failure);
   };
-  await expect.poll(attempts).toContain('secret_unreadable');
+  await expect.poll(failures).toContain('secret_unreadable');
   expect(unreadable.received).toEqual([]);
   const { rows: failing } = await fixture.sql.query(
     'SELECT destination_id FROM destination_states WHERE failing_since IS NOT NULL',
@@ -294,48 +290,38 @@ describe('a receiver', () => {
   ])(
     'that %s gets every attempt, and the delivery is dead after the last one',
     async (_, responder, attempt) => {
-      const { received, respondWith } = await fixture.addReceiver();
-      respondWith(responder);
-      const { bus, clients } = await fixture.start({
-        RETRY_DELAYS: '50ms',
-        DELIVERY_DEADLINE: '200ms',
-      });
-      await bus.publish([fixture.event()]);
-      const webhooks = clients(WebhooksService, 'gateway');
-      const listed = await until(async () => {
-        const { deliveries } = await webhooks.listDeliveries(
-          { state: DeliveryState.DEAD, limit: 10 },
-          operator,
-        );
+      const receiver = await fixture.addReceiver();
+      receiver.respondWith(responder);
+      const dispatcher = await fixture.start({ RETRY_DELAYS: '50ms', DELIVERY_DEADLINE: '200ms' });
+      await dispatcher.bus.publish([fixture.event()]);
+      const [dead] = await until(async () => {
+        const deliveries = await ownDeliveries(dispatcher, receiver, { state: DeliveryState.DEAD });
         expect(deliveries).toHaveLength(1);
-        return deliveries[0];
+        return deliveries;
       });
-      expect(received).toHaveLength(2);
-      expect(listed).toMatchObject({
-        reason: 'attempts_exhausted',
-        attempts: [attempt, attempt],
-        sequence: 1n,
-      });
+      expect(receiver.received).toHaveLength(2);
+      expect(dead).toMatchObject({ reason: 'attempts_exhausted', sequence: 1 });
+      const { deliveryId = '' } = dead ?? {};
+      const client = deliveriesClient(dispatcher);
+      const { attempts } = await client.getOwnDelivery({ deliveryId }, ownerOf(receiver));
+      expect(attempts).toMatchObject([attempt, attempt]);
     },
   );
 });
 
 describe('an event', () => {
   it('whose body does not match its schema is listed as dead with the reason, and webhook-sequence has no gap', async () => {
-    const { received } = await fixture.addReceiver();
-    const { bus, settled, clients, metrics } = await fixture.start();
+    const receiver = await fixture.addReceiver();
+    const dispatcher = await fixture.start();
+    const { bus, settled, metrics } = dispatcher;
     await bus.publish([
       fixture.event({ decision: 'APPROVED', terms: null }),
       fixture.event({ sequence: 2 }),
     ]);
     await settled();
-    expect(sequences(received)).toEqual([1]);
+    expect(sequences(receiver.received)).toEqual([1]);
     const { applicationId } = fixture;
-    const { deliveries } = await clients(WebhooksService, 'gateway').listDeliveries(
-      { applicationId, limit: 10 },
-      operator,
-    );
-    expect(deliveries).toMatchObject([
+    expect(await ownDeliveries(dispatcher, receiver, { applicationId })).toMatchObject([
       { state: DeliveryState.DELIVERED, event: 'applicationBooked' },
       {
         state: DeliveryState.DEAD,

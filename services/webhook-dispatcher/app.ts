@@ -24,7 +24,6 @@ import { startConsuming } from './intake/start-consuming.ts';
 import { deliveriesRoutes } from './own-deliveries/deliveries-rpc.ts';
 import { TestEvents } from './own-deliveries/send-test-event.ts';
 import { ReplayWorker } from './replays/replay-worker.ts';
-import { webhooksRoutes } from './rpc.ts';
 import { startSending } from './sending/start-sending.ts';
 import type { SETTINGS } from './settings.ts';
 import { purgeBreakers } from './store/breakers.ts';
@@ -66,8 +65,7 @@ export async function startWebhookDispatcher(
   const { leaseMs } = settings;
   const { pool, requests } = database;
 
-  // The health of other services is optional: while they are unavailable, webhooks wait, but ListDeliveries
-  // answers.
+  // The health of other services is optional: while one is unavailable, only the webhooks that need it wait.
   const options = { signer, closers, health: health.optional, metrics };
   const integrations = { ...options, endpoint: endpoints.integrations };
   const applications = { ...options, endpoint: endpoints.applications };
@@ -135,7 +133,7 @@ export async function startWebhookDispatcher(
   const deps = { requests, log, queue, replays, ...sends };
   const testEvents = new TestEvents(deps);
   return {
-    routes: [webhooksRoutes(database, eventTypes), deliveriesRoutes({ ...deps, testEvents })],
+    routes: [deliveriesRoutes({ ...deps, testEvents })],
     settled: () => sending.settled(),
     nextAttemptAt: async () => (await findUnsettled(pool)).nextAttemptAt,
   };

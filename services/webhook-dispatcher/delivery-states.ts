@@ -1,6 +1,7 @@
 /** The states of deliveries: their names in the database, and their values in the contract. */
-import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
-import type { DeliveryStateName } from './tables.ts';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
+
+export type DeliveryStateName = 'waiting' | 'due' | 'delivered' | 'dead';
 
 export const DELIVERY_STATES: Readonly<Record<DeliveryStateName, DeliveryState>> = {
   waiting: DeliveryState.WAITING,

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
-import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { endPending } from './destinations/end-pending.ts';
+import { ownDeliveries } from './own-deliveries/test-owner.ts';
 import type { LeasedDelivery } from './queue/delivery.ts';
 import { DeliveryQueue } from './queue/delivery-queue.ts';
 import { promoteNextQuery } from './store/deliveries.ts';
@@ -10,9 +11,6 @@ import { createTestFixture, sequences, type TestFixture, upTo } from './test-fix
 import { answer, startReceiver } from './test-receiver.ts';
 
 const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
-const operator = {
-  identity: { kind: 'platform', subject: 'op', permissions: ['MANAGE_INTEGRATIONS'] },
-} as const;
 const DISABLED = 'creditlane_webhook_disabled_destinations';
 
 let fixture: TestFixture;
@@ -42,8 +40,10 @@ it('a destination that answers 410 gets no further webhook', async () => {
 });
 
 it('a disabled destination is in the log, the metrics and the list of deliveries', async () => {
-  const { respondWith, destinationId } = await fixture.addReceiver();
-  const { bus, settled, metrics, logged, clients } = await fixture.start();
+  const receiver = await fixture.addReceiver();
+  const { respondWith, destinationId } = receiver;
+  const dispatcher = await fixture.start();
+  const { bus, settled, metrics, logged } = dispatcher;
   expect(await metrics()).toContain(`${DISABLED} 0`);
   respondWith(answer(410));
   await bus.publish([fixture.event()]);
@@ -52,40 +52,35 @@ it('a disabled destination is in the log, the metrics and the list of deliveries
   expect(logged()).toContainEqual(
     expect.objectContaining({ level: 'warn', destinationId, reason: 'gone' }),
   );
-  const { deliveries } = await clients(WebhooksService, 'gateway').listDeliveries(
-    { limit: 10 },
-    operator,
-  );
-  expect(deliveries).toMatchObject([
+  expect(await ownDeliveries(dispatcher, receiver)).toMatchObject([
     { state: DeliveryState.DEAD, reason: 'gone', destinationDisabledReason: 'gone' },
   ]);
 });
 
 it('a pending delivery that is dead because its destination is disabled has no next attempt', async () => {
-  const { respondWith } = await fixture.addReceiver();
+  const receiver = await fixture.addReceiver();
+  const { respondWith } = receiver;
   respondWith(answer(500));
-  const { bus, settled, clients } = await fixture.start({ RETRY_DELAYS: '1h' });
+  const dispatcher = await fixture.start({ RETRY_DELAYS: '1h' });
+  const { bus, settled } = dispatcher;
   await bus.publish([fixture.event()]);
   await settled();
   respondWith(answer(410));
   await bus.publish([fixture.event({ applicationId: randomUUID() })]);
   await settled();
-  const list = async () => {
-    const { deliveries } = await clients(WebhooksService, 'gateway').listDeliveries(
-      { applicationId: fixture.applicationId, limit: 10 },
-      operator,
-    );
-    return deliveries;
-  };
+  const { applicationId } = fixture;
+  const list = () => ownDeliveries(dispatcher, receiver, { applicationId });
   const dead = { state: DeliveryState.DEAD, reason: 'destination_disabled' };
   await expect.poll(list).toMatchObject([dead]);
   expect((await list())[0]?.nextAttemptAt).toBeUndefined();
 });
 
 it('a disabled destination that is set to a new URL gets later webhooks', async () => {
-  const { respondWith, destinationId } = await fixture.addReceiver();
+  const receiver = await fixture.addReceiver();
+  const { respondWith, destinationId } = receiver;
   respondWith(answer(410));
-  const { bus, settled, metrics, clients } = await fixture.start();
+  const dispatcher = await fixture.start();
+  const { bus, settled, metrics } = dispatcher;
   await bus.publish([fixture.event()]);
   await settled();
   const moved = await startReceiver();
@@ -94,10 +89,7 @@ it('a disabled destination that is set to a new URL gets later webhooks', async 
   await settled();
   expect(sequences(moved.received)).toEqual([2, 3]);
   expect(await metrics()).toContain(`${DISABLED} 0`);
-  const { deliveries } = await clients(WebhooksService, 'gateway').listDeliveries(
-    { limit: 10 },
-    operator,
-  );
+  const deliveries = await ownDeliveries(dispatcher, receiver);
   expect(deliveries.map((one) => one.destinationDisabledReason)).toEqual(['', '', '']);
   await moved.close();
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { migrate } from '@creditlane/postgres/migrate';
-import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Webhooks1763700000000 } from './migrations/0001-webhooks.ts';

@@ -23,7 +23,6 @@ import { historyStorage } from './migrations/0016-history-storage.ts';
 import { historyByDay } from './migrations/0017-history-by-day.ts';
 import { testEventLeases1765600000000 } from './migrations/0018-test-event-leases.ts';
 import { SETTINGS } from './settings.ts';
-import { TABLES } from './tables.ts';
 
 export const webhookDispatcher = defineService(
   {
@@ -32,7 +31,7 @@ export const webhookDispatcher = defineService(
     serves: 'calls',
     database: {
       name: 'creditlane_webhooks',
-      entities: TABLES,
+      entities: [],
       migrations: [
         Webhooks1763700000000,
         destinationRevisions1763800000000,

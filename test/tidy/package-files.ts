@@ -69,7 +69,7 @@ function requiredFiles({ folder, dependencies }: Package): string[] {
   const required = ['service.ts', 'main.ts', 'app.ts'];
   // The SQL of a service is in store.ts, or in the files of store/.
   if ('@creditlane/postgres' in dependencies) {
-    required.push('store', 'tables.ts', 'migrations/', 'row-security.test.ts');
+    required.push('store', 'migrations/', 'row-security.test.ts');
   }
   const service = folder.slice('services/'.length);
   const contract = `proto/creditlane/${service}/v1/${service}_service.proto`;

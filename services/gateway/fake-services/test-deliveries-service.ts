@@ -1,7 +1,7 @@
 /** For tests: the deliveries of the webhook dispatcher, as the gateway calls them. */
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { DeliveriesService, ReplayState } from '@creditlane/proto/webhooks/v1/deliveries_service';
-import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { notFound } from '@creditlane/rpc/fault';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { fakeService } from '@creditlane/rpc/test-fake-service';

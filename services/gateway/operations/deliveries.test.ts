@@ -1,5 +1,5 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { conflict, invalid, unavailable } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';

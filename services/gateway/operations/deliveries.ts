@@ -8,7 +8,7 @@ import {
   ReplaySchema,
   SendTestEventResponseSchema,
 } from '@creditlane/proto/webhooks/v1/deliveries_service';
-import { AttemptSchema } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { AttemptSchema } from '@creditlane/proto/webhooks/v1/delivery';
 import type { Client } from '@creditlane/rpc/client';
 import { internal } from '@creditlane/rpc/fault';
 import { readDateTime } from './date-time.ts';

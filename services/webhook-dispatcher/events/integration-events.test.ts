@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { toMessage } from '@creditlane/events/message';
-import { WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { ownDeliveries } from '../own-deliveries/test-owner.ts';
 import { createTestFixture, sequences, type TestFixture } from '../test-fixture.ts';
 import { answer } from '../test-receiver.ts';
 
@@ -142,18 +142,14 @@ it('a delivery whose enablement was deleted becomes dead, and the next is sent',
   ]);
 });
 
-it('operators see the retailer of an enabling, and no application or creditor', async () => {
-  const { destinationId: integrationId } = await fixture.addReceiver();
-  const { bus, settled, clients } = await fixture.start();
+it('the delivery of an enabling names the retailer, and no application or creditor', async () => {
+  const receiver = await fixture.addReceiver();
+  const { destinationId: integrationId } = receiver;
+  const dispatcher = await fixture.start();
+  const { bus, settled } = dispatcher;
   await bus.publish([enabled({ integrationId })]);
   await settled();
-  const permissions = ['MANAGE_INTEGRATIONS'];
-  const identity = { subject: 'operator', kind: 'platform', permissions } as const;
-  const { deliveries } = await clients(WebhooksService, 'gateway').listDeliveries(
-    { limit: 10 },
-    { identity },
-  );
-  expect(deliveries).toMatchObject([
+  expect(await ownDeliveries(dispatcher, receiver)).toMatchObject([
     {
       event: 'integrationEnabled',
       retailerId: fixture.retailerId,

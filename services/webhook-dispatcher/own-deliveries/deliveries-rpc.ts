@@ -3,7 +3,7 @@ import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/prot
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveriesService } from '@creditlane/proto/webhooks/v1/deliveries_service';
-import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { stateNameOf } from '../delivery-states.ts';
 import type { Destinations } from '../destinations/destinations.ts';

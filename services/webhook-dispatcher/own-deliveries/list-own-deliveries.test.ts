@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { DeliveryState, WebhooksService } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
@@ -16,7 +16,6 @@ const minute = (n: number) => new Date(START.getTime() + n * 60_000);
 let fixture: TestFixture;
 let list: (filter?: object) => Promise<{ minutes: number[]; nextCursor: string }>;
 let owned: ReturnType<typeof deliveriesClient>;
-let dispatcher: Awaited<ReturnType<TestFixture['start']>>;
 
 interface StoredDelivery {
   destinationId?: string;
@@ -25,7 +24,7 @@ interface StoredDelivery {
   orderingKey?: string;
 }
 
-/** Stores a delivery with two attempts. */
+/** Stores a delivery. */
 async function store(sql: TestFixture['sql'], n: number, delivery: StoredDelivery): Promise<void> {
   const { destinationId = OWN, event = 'applicationBooked', state = 'delivered' } = delivery;
   const [id, eventId] = [randomUUID(), randomUUID()];
@@ -39,11 +38,6 @@ async function store(sql: TestFixture['sql'], n: number, delivery: StoredDeliver
        fence, next_attempt_at, created_at)
      VALUES ($1, $2, $3, $4, 1, $5, false, 0, now() + interval '1 day', $6)`,
     [id, eventId, destinationId, delivery.orderingKey ?? randomUUID(), state, minute(n)],
-  );
-  await sql.query(
-    `INSERT INTO attempts (delivery_id, number, started_at, duration_ms, status)
-     SELECT $1, number, now(), 1, 500 + number FROM generate_series(1, 2) AS number`,
-    [id],
   );
 }
 
@@ -63,8 +57,7 @@ beforeAll(async () => {
   fixture = await createTestFixture();
   fixture.integrations.destinations.set(OWN, { url: '', secrets: [], revision: 1 });
   fixture.integrations.destinations.set(OTHER, { url: '', secrets: [], revision: 1 });
-  dispatcher = await fixture.start();
-  owned = deliveriesClient(dispatcher);
+  owned = deliveriesClient(await fixture.start());
   for (const [n, delivery] of STORED.entries()) await store(fixture.sql, n, delivery);
   list = async (filter = {}) => {
     const page = await owned.listOwnDeliveries(
@@ -161,35 +154,6 @@ describe('the list of own deliveries', () => {
     );
     for (const { state, nextAttemptAt } of deliveries) {
       expect(nextAttemptAt !== undefined).toBe(state === DeliveryState.DUE);
-    }
-  });
-});
-
-describe('the list of all deliveries', () => {
-  it.each<[string, object, number]>([
-    ['of all destinations', {}, STORED.length],
-    ['of an application', { applicationId: APPLICATION }, 3],
-    ['in a state', { state: DeliveryState.DELIVERED }, 5],
-  ])('%s has full pages, whatever the number of attempts', async (_, filter, count) => {
-    const webhooks = dispatcher.clients(WebhooksService, 'gateway');
-    const permissions = ['MANAGE_INTEGRATIONS'];
-    const identity = { kind: 'platform', subject: 'op', permissions } as const;
-    for (const limit of [2, 4]) {
-      const sizes: number[] = [];
-      const ids: string[] = [];
-      let cursor = '';
-      do {
-        const page = await webhooks.listDeliveries({ ...filter, limit, cursor }, { identity });
-        sizes.push(page.deliveries.length);
-        for (const { deliveryId, attempts } of page.deliveries) {
-          ids.push(deliveryId);
-          expect(attempts).toMatchObject([{ status: 501 }, { status: 502 }]);
-        }
-        cursor = page.nextCursor;
-      } while (cursor !== '');
-      expect(sizes.slice(0, -1).every((size) => size === limit)).toBe(true);
-      expect(ids).toHaveLength(count);
-      expect(ids).toEqual(ids.toSorted().toReversed());
     }
   });
 });

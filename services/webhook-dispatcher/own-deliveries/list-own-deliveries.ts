@@ -8,6 +8,7 @@ import {
 } from '@creditlane/rpc/lists/list-cursor';
 import { itemsThatFit, type Page } from '@creditlane/rpc/lists/list-page';
 import { isCanonicalUuid, NIL_UUID } from '@creditlane/runtime/ids';
+import type { DeliveryStateName } from '../delivery-states.ts';
 import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
 import type { EventTypes } from '../events/record-ids.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type ListPosition,
   type OwnDeliveryRow,
 } from '../store/own-deliveries.ts';
-import type { DeliveryStateName } from '../tables.ts';
 
 /** Undefined in a filter is any. */
 export interface DeliveryFilter {

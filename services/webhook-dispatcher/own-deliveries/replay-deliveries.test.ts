@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { type Replay, ReplayState } from '@creditlane/proto/webhooks/v1/deliveries_service';
-import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import type { CallContext } from '@creditlane/rpc/client';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import { describe, expect, it, vi } from 'vitest';

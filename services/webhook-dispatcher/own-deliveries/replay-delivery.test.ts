@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { firstIdOfTime, newId } from '@creditlane/runtime/ids';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

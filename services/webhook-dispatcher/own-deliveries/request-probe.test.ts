@@ -1,4 +1,4 @@
-import { DeliveryState } from '@creditlane/proto/webhooks/v1/webhooks_service';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';

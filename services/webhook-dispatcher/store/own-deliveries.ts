@@ -6,7 +6,7 @@ import {
   type Queryable,
   type Statement,
 } from '@creditlane/postgres/statement';
-import type { DeliveryStateName } from '../tables.ts';
+import type { DeliveryStateName } from '../delivery-states.ts';
 import { type EndTimes, endedWithinSql, endTimesOfIds } from './history/end-times.ts';
 
 export interface OwnDeliveryRow {

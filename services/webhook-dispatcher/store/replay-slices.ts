@@ -3,7 +3,7 @@
  * `application_id` holds the ordering key.
  */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import type { DeliveryStateName } from '../tables.ts';
+import type { DeliveryStateName } from '../delivery-states.ts';
 import { type EndTimes, endedWithinSql } from './history/end-times.ts';
 import { FIRST_ID, type ReplayJobState } from './replay-jobs.ts';
 

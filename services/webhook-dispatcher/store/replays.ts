@@ -1,6 +1,6 @@
 /** The SQL of replays. `application_id` holds the ordering key. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import type { DeliveryStateName } from '../tables.ts';
+import type { DeliveryStateName } from '../delivery-states.ts';
 import {
   ANY_END,
   type EndTimes,

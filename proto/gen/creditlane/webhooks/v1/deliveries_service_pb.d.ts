@@ -4,7 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Attempt, DeliveryState } from "./webhooks_service_pb.js";
+import type { Attempt, DeliveryState } from "./delivery_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
