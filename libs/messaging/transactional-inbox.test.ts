@@ -111,7 +111,7 @@ test('a batch that several members of a group handle at once is applied once', a
 
 test('a batch with an event that another process inserts meanwhile is applied in one further transaction', async () => {
   const planned: string[][] = [];
-  const handleAtOnce = createInboxHandler({
+  const handleInOneRoundTrip = createInboxHandler({
     consumer: 'test',
     pool: db.pool,
     log: silentLog,
@@ -121,12 +121,12 @@ test('a batch with an event that another process inserts meanwhile is applied in
       return { writes: events.map(({ key }) => insertEffect.query([key])), result: 'planned' };
     },
     // As the statement of a batch that has not seen the other process's insert.
-    writeAtOnce: (events) =>
-      mapQueryResult(insertUnseen.query([events.map(({ id }) => id)]), () => 'at once'),
+    writeInOneRoundTrip: (events) =>
+      mapQueryResult(insertUnseen.query([events.map(({ id }) => id)]), () => 'in one round trip'),
   });
   const known = message('a');
   await handle([known]);
-  await handleAtOnce([known, message('b'), message('c')]);
+  await handleInOneRoundTrip([known, message('b'), message('c')]);
   expect(planned).toEqual([['b', 'c']]);
   expect(await effects()).toEqual(['a', 'b', 'c']);
   expect(await deadLetters()).toEqual([]);

@@ -25,9 +25,9 @@ import { storeDeadLetter } from './dead-letters/dead-letters.ts';
 const TRIES = 3;
 const OUTCOMES = ['applied', 'repeated', 'dead_lettered'] as const;
 /** How long batches take two round trips after one that could not be applied in one: what prevented it may last. */
-const AT_ONCE_PAUSE_MS = 1_000;
+const TWO_ROUND_TRIPS_FOR_MS = 1_000;
 
-/** The head of the INSERT by which `writeAtOnce` inserts all events of its batch. */
+/** The head of the INSERT by which `writeInOneRoundTrip` inserts all events of its batch. */
 export const insertInboxSql = 'INSERT INTO inbox (consumer, event_id, expected_effects)';
 
 /** The SQL statements of a migration that creates the inbox, which needs `createDeadLettersSql` too. */
@@ -91,15 +91,15 @@ export interface InboxOptions<Prefetched, Read, Committed> {
    * Returns a query that inserts the events into the inbox (`insertInboxSql`), then writes their effects, in one round trip
    * with the locks; or undefined for events whose effects need `readQuery`. The result of the query is undefined when it
    * has written nothing, as it must when an event is in the inbox already: then the batch is read and planned, as it is when
-   * another process inserts an event meanwhile. What `writeAtOnce` throws is the failure of one of the events.
+   * another process inserts an event meanwhile. What `writeInOneRoundTrip` throws is the failure of one of the events.
    */
-  writeAtOnce?(
+  writeInOneRoundTrip?(
     events: readonly ReceivedEvent[],
     prefetched: Prefetched,
   ): Query<Committed | undefined> | undefined;
   /**
-   * Called with the `result` of `planWrites`, or that of `writeAtOnce`, after the commit. A batch with an event that cannot be
-   * handled is committed event by event. Not called when the connection is lost before the answer to
+   * Called with the `result` of `planWrites`, or that of `writeInOneRoundTrip`, after the commit. A batch with an event that
+   * cannot be handled is committed event by event. Not called when the connection is lost before the answer to
    * the commit. Must not throw.
    */
   onCommitted?(committed: Committed): void;
@@ -130,14 +130,14 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
 ): (batch: EventMessage[]) => Promise<void> {
   const { consumer, pool, log, metrics } = options;
   const handled = countHandled(metrics, consumer);
-  const applyAtOnce = createApplyAtOnce(options, handled);
+  const applyInOneRoundTrip = createApplyInOneRoundTrip(options, handled);
 
   const applyNewEvents = async (
     batch: readonly Received[],
     prefetched: Prefetched,
   ): Promise<void> => {
     const events = batch.map(({ event }) => event);
-    if (await applyAtOnce(events, prefetched)) return;
+    if (await applyInOneRoundTrip(events, prefetched)) return;
     const reads = readsOf(options, events, prefetched);
     type Outcome = PlannedWrites<{ count: number; committed?: { value: Committed } }>;
     const planWrites = ([, inserted, read]: QueryResults<typeof reads>): Outcome => {
@@ -212,7 +212,7 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
  * Returns the function that applies a batch in one round trip, if it can: it resolves to whether the events were all new
  * and are applied.
  */
-function createApplyAtOnce<Prefetched, Read, Committed>(
+function createApplyInOneRoundTrip<Prefetched, Read, Committed>(
   options: InboxOptions<Prefetched, Read, Committed>,
   handled: ReturnType<typeof countHandled>,
 ) {
@@ -221,7 +221,7 @@ function createApplyAtOnce<Prefetched, Read, Committed>(
   return async (events: readonly ReceivedEvent[], prefetched: Prefetched): Promise<boolean> => {
     if (performance.now() < pausedUntilMs) return false;
     if (new Set(events.map(({ id }) => id)).size < events.length) return false;
-    const write = options.writeAtOnce?.(events, prefetched);
+    const write = options.writeInOneRoundTrip?.(events, prefetched);
     if (write === undefined) return false;
     const lock = options.lockQuery?.(events, prefetched);
     const [, committed] = await runPipeline(pool, [lock, write]).catch((error: unknown) => {
@@ -229,7 +229,7 @@ function createApplyAtOnce<Prefetched, Read, Committed>(
       throw error;
     });
     if (committed === undefined) {
-      pausedUntilMs = performance.now() + AT_ONCE_PAUSE_MS;
+      pausedUntilMs = performance.now() + TWO_ROUND_TRIPS_FOR_MS;
       return false;
     }
     options.onCommitted?.(committed);
@@ -249,9 +249,9 @@ function isInboxKeyViolation(error: unknown): boolean {
 }
 
 /**
- * The queries that run before `planWrites`: the locks, then the insert into the inbox, then the read. `writeAtOnce` has the
- * same order, so that two processes with the same events cannot deadlock. Versions that lock in another order may run beside
- * this one during an upgrade: a batch may then fail by a deadlock, and comes again.
+ * The queries that run before `planWrites`: the locks, then the insert into the inbox, then the read. `writeInOneRoundTrip`
+ * has the same order, so that two processes with the same events cannot deadlock. Versions that lock in another order may run
+ * beside this one during an upgrade: a batch may then fail by a deadlock, and comes again.
  */
 function readsOf<Prefetched, Read, Committed>(
   options: InboxOptions<Prefetched, Read, Committed>,

@@ -23,7 +23,7 @@ import {
   lockOrderingKeysQuery,
   type SeriesAndLanes,
 } from '../store/intake/intake.ts';
-import { insertAtOnceQuery } from '../store/intake/intake-at-once.ts';
+import { insertInOneRoundTripQuery } from '../store/intake/one-round-trip-intake.ts';
 import { type CommittedIntake, chooseLeased, committedIntake } from './committed-intake.ts';
 import { type IdentifiedBatch, type IdentifiedEvent, identifyEvents } from './identify.ts';
 import {
@@ -65,10 +65,10 @@ export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promi
       const newEvents = events.map((received) => toNewEvent(received, identified));
       return planWrites(deps, newEvents, stored);
     },
-    writeAtOnce: (events, identified) => {
+    writeInOneRoundTrip: (events, identified) => {
       const newEvents = events.map((received) => toNewEvent(received, identified));
       const expectedEffects = events.map((event) => countRecipients(identified.get(event)));
-      return writeAtOnce(deps, newEvents, expectedEffects);
+      return writeInOneRoundTrip(deps, newEvents, expectedEffects);
     },
     onCommitted({ leased, leasedAtMs, waiting, unleased, recipients }) {
       queue.breakers.requestProbesOfNew(recipients);
@@ -159,7 +159,7 @@ function planWrites(
  * Plans the deliveries as if nothing were stored, which the statement corrects. Returns undefined for a batch that it cannot
  * correct, or that is so large that a further round trip costs little.
  */
-function writeAtOnce(
+function writeInOneRoundTrip(
   { queue, leaseMs }: IntakeDeps,
   events: readonly NewEvent[],
   expectedEffects: readonly number[],
@@ -172,7 +172,7 @@ function writeAtOnce(
   const leasedIds = chooseLeased(queue, deliveries);
   const ids = events.map(({ eventId }) => eventId);
   const firstSequences = firstSequencesOf(events);
-  const query = insertAtOnceQuery(
+  const query = insertInOneRoundTripQuery(
     { ids, expectedEffects, firstSequences },
     plan,
     leasedIds,

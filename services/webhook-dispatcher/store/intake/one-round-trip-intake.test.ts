@@ -13,7 +13,7 @@ import { promoteNextQuery } from '../deliveries.ts';
 import { enableDestinationsQuery } from '../destinations.ts';
 import { recordResultsQuery } from '../results.ts';
 import { findStoredStateQuery, insertPlanQuery, lockOrderingKeysQuery } from './intake.ts';
-import { insertAtOnceQuery } from './intake-at-once.ts';
+import { insertInOneRoundTripQuery } from './one-round-trip-intake.ts';
 
 const LEASE_MS = 60_000;
 let db: OpenTestDatabase;
@@ -86,7 +86,7 @@ async function planAndWrite(events: readonly NewEvent[]): Promise<void> {
 }
 
 /** Applies a batch in one round trip; resolves to the states of its deliveries, or to undefined when it does not apply. */
-async function writeAtOnce(events: readonly NewEvent[]): Promise<string[] | undefined> {
+async function writeInOneRoundTrip(events: readonly NewEvent[]): Promise<string[] | undefined> {
   const plan = planDeliveries(events, NOTHING_STORED, newId);
   if (plan.staleEventIds.length > 0) return undefined;
   const received = {
@@ -94,7 +94,7 @@ async function writeAtOnce(events: readonly NewEvent[]): Promise<string[] | unde
     expectedEffects: events.map(({ webhook }) => webhook?.recipients.length ?? 0),
     firstSequences: firstSequencesOf(events),
   };
-  const query = insertAtOnceQuery(received, plan, dueOf(plan), LEASE_MS);
+  const query = insertInOneRoundTripQuery(received, plan, dueOf(plan), LEASE_MS);
   const [, written] = await runPipeline(db.pool, [lockOrderingKeysQuery(lanesOf(events)), query]);
   return written?.map(({ state }) => state);
 }
@@ -173,7 +173,7 @@ it('random batches leave the same rows in one round trip as in two', async () =>
         };
       });
       const forOnce = events.map((it) => newEvent(once, it));
-      if ((await writeAtOnce(forOnce)) === undefined) await planAndWrite(forOnce);
+      if ((await writeInOneRoundTrip(forOnce)) === undefined) await planAndWrite(forOnce);
       else applied += 1;
       await planAndWrite(events.map((it) => newEvent(twice, it)));
       expect(await stored(once)).toEqual(await stored(twice));
@@ -200,14 +200,14 @@ it.each([
     (names: Names) => disable(names, 'd1'),
     [{ ...FIRST, name: 'e2', sequence: 2, revision: 2 }],
   ],
-])('a batch with %s writes nothing at once', async (_, prepare, batch) => {
+])('a batch with %s writes nothing in one round trip', async (_, prepare, batch) => {
   const names = new Names();
   const other: EventOutline = { ...FIRST, name: 'other', application: 'a2' };
-  expect(await writeAtOnce([newEvent(names, FIRST)])).toEqual(['due']);
+  expect(await writeInOneRoundTrip([newEvent(names, FIRST)])).toEqual(['due']);
   const before = await stored(names);
   await prepare(names);
   const events = [...batch, other].map((it) => newEvent(names, it));
-  expect(await writeAtOnce(events)).toBeUndefined();
+  expect(await writeInOneRoundTrip(events)).toBeUndefined();
   expect(await stored(names)).toEqual(before);
   const { rowCount } = await db.pool.query('SELECT FROM inbox WHERE event_id = $1', [
     names.id('other'),
@@ -219,7 +219,7 @@ it('a delivery to a disabled destination is numbered and dead at once, others of
   const names = new Names();
   await disable(names, 'd1');
   const event = newEvent(names, { ...FIRST, destinations: ['d1', 'd2'] });
-  expect(await writeAtOnce([event])).toEqual(['dead', 'due']);
+  expect(await writeInOneRoundTrip([event])).toEqual(['dead', 'due']);
   expect((await stored(names)).deliveries).toMatchObject([
     {
       d: 'd1',
@@ -288,7 +288,7 @@ it('of two intakes of one lane at the same time, one leaves its delivery due, an
     const order = round % 2 === 0 ? [1, 2] : [2, 1];
     await runBehind(
       [lock, [names.id('a1')]],
-      order.map((n) => () => writeAtOnce([eventOf(names, n)])),
+      order.map((n) => () => writeInOneRoundTrip([eventOf(names, n)])),
     );
     expect(await statesOfLane(names)).toEqual(['due', 'waiting']);
   }
@@ -302,8 +302,8 @@ it.each([
   async (_, count, states) => {
     for (let round = 0; round < 24; round += 1) {
       const names = new Names();
-      for (let n = 1; n <= count; n += 1) await writeAtOnce([eventOf(names, n)]);
-      const works = [() => deliverFirst(names), () => writeAtOnce([eventOf(names, 3)])];
+      for (let n = 1; n <= count; n += 1) await writeInOneRoundTrip([eventOf(names, n)]);
+      const works = [() => deliverFirst(names), () => writeInOneRoundTrip([eventOf(names, 3)])];
       await runBehind(
         ['SELECT FROM deliveries WHERE event_id = $1 FOR UPDATE', [names.id('e1')]],
         round % 2 === 0 ? works : works.toReversed(),
@@ -315,12 +315,12 @@ it.each([
 
 it('a delivery behind one whose result is being recorded waits for the record, and is due', async () => {
   const names = new Names();
-  await writeAtOnce([newEvent(names, FIRST)]);
+  await writeInOneRoundTrip([newEvent(names, FIRST)]);
   const recording = await db.pool.connect();
   try {
     await recording.query('BEGIN');
     await recording.query('DELETE FROM deliveries WHERE event_id = $1', [names.id('e1')]);
-    const writing = writeAtOnce([newEvent(names, { ...FIRST, name: 'e2', sequence: 2 })]);
+    const writing = writeInOneRoundTrip([newEvent(names, { ...FIRST, name: 'e2', sequence: 2 })]);
     await untilWaiting(db.pool, 1);
     await recording.query('COMMIT');
     expect(await writing).toEqual(['due']);
@@ -331,7 +331,7 @@ it('a delivery behind one whose result is being recorded waits for the record, a
 
 it('an event is inserted into the inbox before anything else is locked, as in two round trips', async () => {
   const names = new Names();
-  await writeAtOnce([newEvent(names, FIRST)]);
+  await writeInOneRoundTrip([newEvent(names, FIRST)]);
   const next = newEvent(names, { ...FIRST, name: 'e2', sequence: 2 });
   const other = await db.pool.connect();
   try {
@@ -339,7 +339,7 @@ it('an event is inserted into the inbox before anything else is locked, as in tw
     await other.query(`INSERT INTO inbox (consumer, event_id) VALUES ('webhook-dispatcher', $1)`, [
       next.eventId,
     ]);
-    const writing = writeAtOnce([next]).catch((error: unknown) => error);
+    const writing = writeInOneRoundTrip([next]).catch((error: unknown) => error);
     await untilWaiting(db.pool, 1);
     for (const table of ['submissions', 'sequences', 'deliveries']) {
       const own = `SELECT FROM ${table} WHERE application_id = $1 FOR UPDATE NOWAIT`;
