@@ -138,7 +138,7 @@ export class DispatcherMetrics {
     );
     this.#metrics.gauge(
       'webhook_claim_age_seconds',
-      'Since this process last claimed due deliveries, or had no place left in its queue.',
+      'Since this process last claimed due deliveries, or had no capacity left in its queue.',
       [],
       (gauge) => gauge.set(claimAgeMs() / 1_000),
     );

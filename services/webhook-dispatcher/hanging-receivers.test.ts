@@ -35,7 +35,7 @@ describe('receivers that hang', () => {
       return Number(/creditlane_webhook_in_hand (\d+)/.exec(await metrics())?.[1]);
     };
     // Delivered ones are in the queue until their results are written. Each destination may have 3; an intake and a
-    // claim that run at once may both fill these places.
+    // claim that run at the same time may both use up this capacity.
     await expect.poll(queueSize).toBeLessThanOrEqual(4 * 2 * 3);
   });
 

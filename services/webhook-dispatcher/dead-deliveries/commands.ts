@@ -112,9 +112,9 @@ async function redriveOne({ database, print }: Context, id: string, requestedBy:
   }
   const { destinationId } = found;
   const problem = await inTransaction(database.pool, async (tx) => {
-    const place = await lockEarlierPending(tx, id, destinationId);
-    if (place === undefined) return DELETED;
-    const { waits, endTimes } = place;
+    const lane = await lockEarlierPending(tx, id, destinationId);
+    if (lane === undefined) return DELETED;
+    const { waits, endTimes } = lane;
     // Revision 0: only the integrations service knows whether a disabled destination was set anew since.
     const locked = await lockReplayable(tx, id, { destinationId, revision: 0 }, endTimes);
     if (locked === undefined) return DELETED;

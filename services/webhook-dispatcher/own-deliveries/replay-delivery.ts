@@ -52,9 +52,9 @@ export async function replayDelivery(
 
   const outcome = await answerOnce(db, idempotency, () =>
     inTransaction(db, async (tx) => {
-      const place = await lockEarlierPending(tx, deliveryId, destinationId);
-      if (place === undefined) throw deliveryNotFound();
-      const { waits, endTimes } = place;
+      const lane = await lockEarlierPending(tx, deliveryId, destinationId);
+      if (lane === undefined) throw deliveryNotFound();
+      const { waits, endTimes } = lane;
       const found = await lockReplayable(tx, deliveryId, destination, endTimes);
       if (found === undefined) throw deliveryNotFound();
       const refusal = refusalOf(found);

@@ -33,7 +33,7 @@ export class IntakeCapacity {
     this.#capacityOf = capacityOf;
   }
 
-  /** Takes the place of one delivery; false when none is left. */
+  /** Takes the capacity for one delivery; false when none is left. */
   take(destinationId: string): boolean {
     const left = this.#left.get(destinationId) ?? this.#capacityOf(destinationId);
     if (left <= 0 || this.#total <= 0) return false;

@@ -25,12 +25,12 @@ export interface ClaimerOptions {
 
 /**
  * Between two claims while no backlog is known. This is also the longest delay of a delivery that another process has planned,
- * that this process has planned for more than a minute ahead, that became due while its destination had no place, or whose
+ * that this process has planned for more than a minute ahead, that became due while its destination had no capacity, or whose
  * claim failed.
  */
 const IDLE_POLL_MS = 2_000;
 /**
- * Between two claims while a destination may have a backlog, and while the queue has no place left. Also the pause between two
+ * Between two claims while a destination may have a backlog, and while the queue has no capacity left. Also the pause between two
  * turns of the destinations, and the least time between two looks for expired holds while none is expected to have ended.
  */
 const POLL_MS = 250;
@@ -43,13 +43,13 @@ export class Claimer {
   readonly #running: Promise<void>;
   /** A request becomes slow, and then shares its slot, by the passing of time, which no event signals. */
   readonly #turns: PeriodicTask;
-  /** Whether the queue had no place left when a claim was to be made: then any destination may have a backlog. */
+  /** Whether the queue had no capacity left when a claim was to be made: then any destination may have a backlog. */
   #wasFull = false;
   /** Beside the claims: it may wait for the lock of a delivery. */
   #endingHolds: Promise<void> | undefined;
   /** Whether a look for expired holds was due while others were being ended. */
   #missedLook = false;
-  /** When a claim last succeeded, or had no place left to claim for, by performance.now(). */
+  /** When a claim last succeeded, or had no capacity to claim for, by performance.now(). */
   #claimedMs = performance.now();
 
   constructor(options: ClaimerOptions) {
@@ -62,7 +62,7 @@ export class Claimer {
     this.#running = this.#run();
   }
 
-  /** How long ago a claim last succeeded, or had no place left to claim for: some seconds while claims succeed. */
+  /** How long ago a claim last succeeded, or had no capacity to claim for: some seconds while claims succeed. */
   get claimAgeMs(): number {
     return performance.now() - this.#claimedMs;
   }

@@ -48,11 +48,11 @@ function finishOne(result: typeof FAILED | undefined): void {
 }
 
 /** How many deliveries an intake may lease for the destination. */
-function placesOf(destinationId: string): number {
+function capacityOf(destinationId: string): number {
   const capacity = queue.intakeCapacity();
-  let places = 0;
-  while (places < 100 && capacity.take(destinationId)) places += 1;
-  return places;
+  let taken = 0;
+  while (taken < 100 && capacity.take(destinationId)) taken += 1;
+  return taken;
 }
 
 describe('the delivery queue', () => {
@@ -102,7 +102,7 @@ describe('the delivery queue', () => {
     nowMs = SLOW_MS;
     queue.queueTurns();
     expect(released).toEqual(['third']);
-    expect([placesOf('hanging'), placesOf('other')]).toEqual([0, 3]);
+    expect([capacityOf('hanging'), capacityOf('other')]).toEqual([0, 3]);
   });
 
   it('when a request fails at once after the platform took long to prepare it, opens no circuit breaker', () => {
@@ -120,7 +120,7 @@ describe('the delivery queue', () => {
     nowMs += SLOW_MS;
     if (first) queue.finishRequest(first, FAILED_SLOWLY);
     expect(queue.breakers.has('hanging')).toBe(true);
-    expect(placesOf('hanging')).toBe(0);
+    expect(capacityOf('hanging')).toBe(0);
     queue.breakers.addProbe('hanging', 'probe');
     add('hanging', 'second', 'probe');
     expect(released).toEqual(['second']);

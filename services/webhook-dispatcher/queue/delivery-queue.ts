@@ -41,14 +41,14 @@ export interface RequestResult {
   readonly durationMs: number;
 }
 
-/** Gets the destinations whose places are needed; undefined when that of any destination is. */
-type PlaceNeededListener = (destinationIds: ReadonlySet<string> | undefined) => void;
+/** Gets the destinations whose capacity is needed; undefined when that of any destination is. */
+type CapacityNeededListener = (destinationIds: ReadonlySet<string> | undefined) => void;
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
 export class DeliveryQueue {
   readonly backlog = new Backlog((ids) => {
-    this.#onPlaceNeeded(this.#placesLeft === 0 ? undefined : ids);
+    this.#onCapacityNeeded(this.#capacityLeft === 0 ? undefined : ids);
   });
   readonly breakers = new OpenBreakers();
   readonly #options: DeliveryQueueOptions;
@@ -65,7 +65,7 @@ export class DeliveryQueue {
   readonly #removed = new WakeSignal();
   readonly #slots: SendSlots;
   #onReady: () => void = () => {};
-  #onPlaceNeeded: PlaceNeededListener = () => {};
+  #onCapacityNeeded: CapacityNeededListener = () => {};
   #closed = false;
 
   constructor(options: DeliveryQueueOptions) {
@@ -85,9 +85,9 @@ export class DeliveryQueue {
     this.#onReady = listener;
   }
 
-  /** Calls `listener` whenever a delivery may wait because deliveries hold places whose results are not recorded yet. */
-  onPlaceNeeded(listener: PlaceNeededListener): void {
-    this.#onPlaceNeeded = listener;
+  /** Calls `listener` whenever a delivery may wait because deliveries whose results are not recorded yet use up the capacity. */
+  onCapacityNeeded(listener: CapacityNeededListener): void {
+    this.#onCapacityNeeded = listener;
   }
 
   /**
@@ -137,7 +137,7 @@ export class DeliveryQueue {
       if (!this.#slots.mayStart(destination)) continue;
       const entry = this.#shiftReady(destination, nowMs);
       if (entry === undefined) {
-        if (destination.waitsForResults) this.#onPlaceNeeded(new Set([destination.id]));
+        if (destination.waitsForResults) this.#onCapacityNeeded(new Set([destination.id]));
         continue;
       }
       this.#turns.add(destination);
@@ -175,10 +175,10 @@ export class DeliveryQueue {
 
   /**
    * Whether the result of a delivery is to be recorded at once: while the next delivery to its destination waits for
-   * results, and while the destination is slow, suspect or not known to answer. It has so few places then (`capacityOf`) that
-   * a result which is not recorded keeps one from the next claim.
+   * results, and while the destination is slow, suspect or not known to answer. Its capacity is so small then (`capacityOf`)
+   * that a result which is not recorded leaves the next claim less of it.
    */
-  isPlaceNeeded({ destination }: QueueEntry): boolean {
+  isCapacityNeeded({ destination }: QueueEntry): boolean {
     const { limit, isSuspect, waitsForResults } = destination;
     return !limit.isProven || limit.isSlow || isSuspect || waitsForResults;
   }
@@ -222,7 +222,7 @@ export class DeliveryQueue {
 
   /** How many more deliveries an intake may lease now. */
   intakeCapacity(): IntakeCapacity {
-    return new IntakeCapacity(this.#placesLeft, (id) => this.#capacityOf(id));
+    return new IntakeCapacity(this.#capacityLeft, (id) => this.#capacityOf(id));
   }
 
   /**
@@ -237,7 +237,7 @@ export class DeliveryQueue {
       if (!this.breakers.has(id)) byDestination.set(id, this.#capacityOf(id));
     }
     const others = capacityOf(this.#destinations.limitOfNew(), 0);
-    return new ClaimCapacity(this.#placesLeft, byDestination, others);
+    return new ClaimCapacity(this.#capacityLeft, byDestination, others);
   }
 
   /** How many requests to a destination may be under way now. */
@@ -295,10 +295,10 @@ export class DeliveryQueue {
     return waiting.map(({ delivery }) => delivery);
   }
 
-  /** A delivery that shares its slot does not use up the places of the others. */
-  get #placesLeft(): number {
-    const places = this.#options.maxInFlight * QUEUED_PER_REQUEST + this.#slots.shared;
-    return this.#closed ? 0 : Math.max(0, places - this.#entries.size);
+  /** A delivery that shares its slot does not use up the capacity for others. */
+  get #capacityLeft(): number {
+    const capacity = this.#options.maxInFlight * QUEUED_PER_REQUEST + this.#slots.shared;
+    return this.#closed ? 0 : Math.max(0, capacity - this.#entries.size);
   }
 
   #capacityOf(id: string): number {
@@ -321,7 +321,7 @@ export class DeliveryQueue {
 
   /**
    * Updates which of the destinations are suspect. The deliveries that wait for one that has just become suspect are given
-   * back: they could not be sent for long, and would use up the places of others. The probe of a destination stays.
+   * back: they could not be sent for long, and would use up the capacity for others. The probe of a destination stays.
    */
   #updateSuspects(destinations: readonly DestinationQueue[], nowMs: number): void {
     const released: LeasedDelivery[] = [];

@@ -78,12 +78,12 @@ export class DestinationQueue {
 
 /**
  * How many more deliveries may be queued for a destination that has `size` of them: none until its queue
- * is half empty, so that one claim brings many deliveries. An intake and a claim that run at once may both fill
- * these places, so the queue holds at most twice as many. A destination that is not known to answer soon has one more
- * than may be under way, which tells whether a claim has brought all.
+ * is half empty, so that one claim brings many deliveries. An intake and a claim that run at the same time may
+ * both use up this capacity, so the queue holds at most twice as many. A destination that is not known to answer soon has
+ * one more than may be under way, which tells whether a claim has brought all.
  */
 export function capacityOf(limit: AdaptiveLimit, size: number): number {
   const { requests, isProven, isSlow } = limit;
-  const places = isProven && !isSlow ? requests * QUEUED_PER_REQUEST : requests + 1;
-  return size * 2 <= places ? places - size : 0;
+  const capacity = isProven && !isSlow ? requests * QUEUED_PER_REQUEST : requests + 1;
+  return size * 2 <= capacity ? capacity - size : 0;
 }

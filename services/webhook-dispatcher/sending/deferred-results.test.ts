@@ -56,16 +56,16 @@ it('a delivery that begins to wait behind a deferred result releases all', async
   expect(released).toEqual(['a', 'b']);
 });
 
-it('all results are released when one of them has a place of a destination that needs it', async () => {
+it('all results are released when one of them is of a destination whose capacity is needed', async () => {
   await defer(['a', 'b']);
-  results.releasePlaces(new Set(['other']));
+  results.recordDeferredOf(new Set(['other']));
   await vi.advanceTimersByTimeAsync(0);
   expect(released).toEqual([]);
-  results.releasePlaces(new Set(['other', 'destination']));
+  results.recordDeferredOf(new Set(['other', 'destination']));
   await vi.advanceTimersByTimeAsync(0);
   expect(released).toEqual(['a', 'b']);
   await defer(['c']);
-  results.releasePlaces(undefined);
+  results.recordDeferredOf(undefined);
   await vi.advanceTimersByTimeAsync(0);
   expect(released).toEqual(['a', 'b', 'c']);
 });

@@ -34,15 +34,15 @@ export class DeferredResults {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#deferred.push({ lane: key, destinationId: lane.destinationId, release: resolve });
     const isFull = this.#deferred.length >= MAX_DEFERRED;
-    if (isUrgent || this.#waitingLanes.has(key) || isFull || this.#closed) this.releaseAll();
-    else this.#timer ??= setTimeout(() => this.releaseAll(), this.#maxDelayMs);
+    if (isUrgent || this.#waitingLanes.has(key) || isFull || this.#closed) this.recordAll();
+    else this.#timer ??= setTimeout(() => this.recordAll(), this.#maxDelayMs);
     return promise;
   }
 
   /** Notes that deliveries wait in these lanes. */
   addWaiting(lanes: readonly Lane[]): void {
     for (const lane of lanes) this.#waitingLanes.set(keyOf(lane), true);
-    if (this.#deferred.some(({ lane }) => this.#waitingLanes.has(lane))) this.releaseAll();
+    if (this.#deferred.some(({ lane }) => this.#waitingLanes.has(lane))) this.recordAll();
   }
 
   /**
@@ -54,15 +54,15 @@ export class DeferredResults {
     this.addWaiting(promoted);
   }
 
-  /** Has all deferred results recorded when one of them has a place of these destinations, or of any. */
-  releasePlaces(destinationIds: ReadonlySet<string> | undefined): void {
-    const hasPlace = ({ destinationId }: DeferredResult) =>
+  /** Has all deferred results recorded when one of them is of these destinations, or of any. */
+  recordDeferredOf(destinationIds: ReadonlySet<string> | undefined): void {
+    const isAmong = ({ destinationId }: DeferredResult) =>
       destinationIds?.has(destinationId) ?? true;
-    if (this.#deferred.some(hasPlace)) this.releaseAll();
+    if (this.#deferred.some(isAmong)) this.recordAll();
   }
 
   /** Has all deferred results recorded, in one transaction. */
-  releaseAll(): void {
+  recordAll(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     for (const { release } of this.#deferred.splice(0)) release();
@@ -71,7 +71,7 @@ export class DeferredResults {
   /** Defers no results any more. */
   close(): void {
     this.#closed = true;
-    this.releaseAll();
+    this.recordAll();
   }
 }
 

@@ -55,7 +55,7 @@ function start(...ends: AttemptEnd[]) {
   startSender({
     queue,
     attempt,
-    deferredResults: { defer, releasePlaces: () => undefined },
+    deferredResults: { defer, recordDeferredOf: () => undefined },
     recorder: { record },
   });
   return {
@@ -159,7 +159,7 @@ it('a failure is recorded at once', async () => {
   expect(sender.defer).not.toHaveBeenCalled();
 });
 
-/** A sender whose attempts succeed, and whose results are deferred until a place is needed. */
+/** A sender whose attempts succeed, and whose results are deferred until capacity is needed. */
 function startDeferring() {
   const deferredResults = new DeferredResults(60_000);
   const queue = new DeliveryQueue({
@@ -191,7 +191,7 @@ function startDeferring() {
         await expect.poll(() => attempt.mock.calls.length).toBe(n);
       }
     },
-    /** Fills the places that are left with deliveries to a destination that does not answer. */
+    /** Uses up the capacity that is left by deliveries to a destination that does not answer. */
     fill() {
       for (let n = queue.size; n < 40; n += 1) {
         const of = { ...delivery, id: `hanging ${n}`, destinationId: 'hanging' };
@@ -206,7 +206,7 @@ function startDeferring() {
   };
 }
 
-it('a delivery that comes while deferred results have all places of its destination is sent at once', async () => {
+it('a delivery that comes while deferred results use up the capacity of its destination is sent at once', async () => {
   const deferring = startDeferring();
   await deferring.sendUntil(6);
   expect(deferring.queue.size).toBe(6);
@@ -214,7 +214,7 @@ it('a delivery that comes while deferred results have all places of its destinat
   deferring.close();
 });
 
-it('a delivery that the queue has no place for has the deferred results recorded', async () => {
+it('a delivery that the queue has no capacity for has the deferred results recorded', async () => {
   const deferring = startDeferring();
   await deferring.sendUntil(6);
   deferring.queue.backlog.add(['another', 'destination']);
@@ -222,7 +222,7 @@ it('a delivery that the queue has no place for has the deferred results recorded
   deferring.close();
 });
 
-it('a delivery to another destination has the deferred results recorded only when the queue has no place left', async () => {
+it('a delivery to another destination has the deferred results recorded only when the queue has no capacity left', async () => {
   const deferring = startDeferring();
   await deferring.sendUntil(6);
   deferring.queue.backlog.add(['another']);

@@ -8,7 +8,7 @@ import type { ResultRecorder } from './result-recorder.ts';
 export interface SenderDeps {
   readonly queue: DeliveryQueue;
   readonly attempt: Attempt;
-  readonly deferredResults: Pick<DeferredResults, 'defer' | 'releasePlaces'>;
+  readonly deferredResults: Pick<DeferredResults, 'defer' | 'recordDeferredOf'>;
   readonly recorder: Pick<ResultRecorder, 'record'>;
 }
 
@@ -22,7 +22,7 @@ export function startSender({ queue, attempt, deferredResults, recorder }: Sende
     const result = lacksContent ? undefined : attempted;
     queue.finishRequest(entry, requestResultOf(result));
     if (result?.state === 'delivered') {
-      await deferredResults.defer(entry.delivery, queue.isPlaceNeeded(entry));
+      await deferredResults.defer(entry.delivery, queue.isCapacityNeeded(entry));
     }
     // Recorded under the current lease: the lease under which the attempt began may have ended.
     const { delivery } = entry;
@@ -40,7 +40,7 @@ export function startSender({ queue, attempt, deferredResults, recorder }: Sende
       void send(entry);
     }
   });
-  queue.onPlaceNeeded((destinationIds) => deferredResults.releasePlaces(destinationIds));
+  queue.onCapacityNeeded((destinationIds) => deferredResults.recordDeferredOf(destinationIds));
 }
 
 /** Without a revision nothing was sent. */

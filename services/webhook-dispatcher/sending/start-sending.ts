@@ -100,7 +100,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
     claimAgeMs: () => claimer.claimAgeMs,
     async settled() {
       while (queue.size > 0 || (await findUnsettled(pool)).due) {
-        deferredResults.releaseAll();
+        deferredResults.recordAll();
         await queue.waitForRemoval(SETTLED_POLL_MS);
       }
     },

@@ -25,7 +25,7 @@ export interface OwnDeliveryRow {
   destinationDisabledReason: string | null;
 }
 
-/** A place in the order of the list. */
+/** A position in the order of the list. */
 export interface ListPosition {
   /** In UTC to the microsecond, as PostgreSQL keeps it: a Date has milliseconds. */
   readonly createdAtMicros: string;

@@ -12,7 +12,7 @@ export interface EndedDelivery extends Lane {
 
 export type EndReason = 'destination_disabled' | 'destination_removed';
 
-/** The deliveries of a slice: those in the state after a place in the order of their creation. */
+/** The deliveries of a slice: those in the state after a position in the order of their creation. */
 export interface EndSlice {
   readonly destinationId: string;
   readonly reason: EndReason;
@@ -21,7 +21,7 @@ export interface EndSlice {
   readonly limit: number;
 }
 
-// The index deliveries_by_destination gives the order. The place after which a slice begins spares it the
+// The index deliveries_by_destination gives the order. The position after which a slice begins spares it the
 // entries of earlier slices, which stay in the index while any old snapshot exists.
 //
 // A replayed delivery is left out while a later one of its lane is due, and a later round ends it. Otherwise a slice

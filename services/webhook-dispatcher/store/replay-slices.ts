@@ -7,7 +7,7 @@ import type { DeliveryStateName } from '../delivery-states.ts';
 import { type EndTimes, endedWithinSql } from './history/end-times.ts';
 import { FIRST_ID, type ReplayJobState } from './replay-jobs.ts';
 
-/** A place in the order in which a job reads deliveries, as PostgreSQL writes its parts. */
+/** A position in the order in which a job reads deliveries, as PostgreSQL writes its parts. */
 export interface ReplayPosition {
   readonly createdAt: string;
   readonly id: string;

@@ -34,8 +34,8 @@ const lockEarlier = defineStatement<{ settledAt: Date | null; earlierId: string 
    WHERE replayed.id = $1 AND replayed.destination_id = $2 AND ${endedWithinSql('replayed', '$3', '$4')}`,
 );
 
-/** Where a delivery to replay was found, and whether it waits for an earlier one of its lane. */
-export interface ReplayPlace {
+/** The lane of a delivery to replay: when that one ended, and whether it waits for an earlier one. */
+export interface LockedLane {
   readonly endTimes: EndTimes;
   readonly waits: boolean;
 }
@@ -50,7 +50,7 @@ export async function lockEarlierPending(
   tx: Queryable,
   id: string,
   destinationId: string,
-): Promise<ReplayPlace | undefined> {
+): Promise<LockedLane | undefined> {
   const find = async ({ from, to }: EndTimes) => {
     const [found] = await lockEarlier.run(tx, [id, destinationId, from, to]);
     return found;
