@@ -96,8 +96,8 @@ export function errorAnswer(
 function statusOf(fault: Fault, operation: Operation | undefined): number {
   const ofKind = fault.fromPeer && OF_SERVICES_ALONE.has(fault.kind) ? 503 : undefined;
   const status = STATUS_OF_CODE[fault.code] ?? ofKind ?? STATUS_OF_KIND[fault.kind];
-  const isRefusal = status >= 400 && status < 499;
-  return isRefusal && operation !== undefined && !operation.statuses.has(status) ? 400 : status;
+  const isClientError = status >= 400 && status < 499;
+  return isClientError && operation !== undefined && !operation.statuses.has(status) ? 400 : status;
 }
 
 function headersFor(status: number, fault: Fault): Record<string, string> {

@@ -2,8 +2,8 @@
 import { LineSample } from '@creditlane/runtime/telemetry/line-sample';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 
-/** Statuses that a client may cause in any number, with a few bytes each: no key, over a limit, overload. */
-export function isRefusal(status: number): boolean {
+/** A client can cause these statuses in any number, so only a sample of their lines is logged. */
+export function isSampled(status: number): boolean {
   return status === 401 || status === 429 || status === 503;
 }
 

@@ -8,7 +8,7 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { acceptedTraceparent, traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import type { Operation } from '../document/operation.ts';
 import type { RequestContext, RequestMiddleware } from '../request-state.ts';
-import { isRefusal, type Refusals } from './refusals.ts';
+import { isSampled, type Refusals } from './refusals.ts';
 
 const SECURITY_HEADERS = Object.entries({
   'Cache-Control': 'no-store',
@@ -89,7 +89,7 @@ function requestRecorder(
     span?.setAttributes({ 'http.response.status_code': status });
     span?.end(status >= 500 ? errorCode : undefined);
 
-    const refusal = isRefusal(status) ? refusals.record(errorCode ?? 'none') : undefined;
+    const refusal = isSampled(status) ? refusals.record(errorCode ?? 'none') : undefined;
     const level = levelOf(status, operation);
     if (refusal?.isLogged === false || !log.isLevelEnabled(level)) return;
     log[level](
