@@ -1,7 +1,13 @@
 /** The answer to a request that failed: the one place that maps faults to HTTP statuses. */
+import { STATUS_CODES } from 'node:http';
 import { type Fault, type FaultKind, internal, toFault } from '@creditlane/rpc/fault';
 import type { Operation } from './document/operation.ts';
-import { problemOf } from './document/problem-examples.ts';
+
+/** The body of an error in plain JSON. */
+export interface PlainError {
+  status: number;
+  message: string;
+}
 
 /** An error as it goes over the wire. */
 export interface ErrorAnswer {
@@ -98,6 +104,11 @@ function statusOf(fault: Fault, operation: Operation | undefined): number {
   const status = STATUS_OF_CODE[fault.code] ?? ofKind ?? STATUS_OF_KIND[fault.kind];
   const isClientError = status >= 400 && status < 499;
   return isClientError && operation !== undefined && !operation.statuses.has(status) ? 400 : status;
+}
+
+/** An error in plain JSON as problem details (RFC 9457). */
+export function problemOf({ status, message, ...more }: PlainError): object {
+  return { type: 'about:blank', title: STATUS_CODES[status], status, detail: message, ...more };
 }
 
 function headersFor(status: number, fault: Fault): Record<string, string> {

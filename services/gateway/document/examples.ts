@@ -14,7 +14,8 @@ export interface MediaType {
   examples?: Record<string, NamedExample | Reference>;
 }
 
-interface NamedExample {
+/** An example among several. */
+export interface NamedExample {
   summary?: string;
   value: JsonValue;
 }

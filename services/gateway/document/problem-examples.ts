@@ -1,5 +1,6 @@
 /** The examples of errors as problem details (RFC 9457), made from those in plain JSON. */
-import { STATUS_CODES } from 'node:http';
+import { type PlainError, problemOf } from '../errors.ts';
+import type { NamedExample } from './examples.ts';
 import {
   type JsonObject,
   type JsonValue,
@@ -7,22 +8,6 @@ import {
   type Reference,
   resolveReference,
 } from './openapi-document.ts';
-
-/** An error as it goes over the wire in plain JSON. */
-interface ErrorBody {
-  status: number;
-  message: string;
-}
-
-/** The same error as problem details. */
-export function problemOf({ status, message, ...more }: ErrorBody): object {
-  return { type: 'about:blank', title: STATUS_CODES[status], status, detail: message, ...more };
-}
-
-interface NamedExample {
-  summary?: string;
-  value: JsonValue;
-}
 
 interface Media {
   example?: JsonValue;
@@ -37,7 +22,7 @@ export function addProblemExamples(
   const { content = {} } = response as { content?: Record<string, Media> };
   const { 'application/json': plain, 'application/problem+json': problem } = content;
   if (plain === undefined || problem === undefined) return;
-  const convert = (value: JsonValue) => problemOf(value as unknown as ErrorBody) as JsonValue;
+  const convert = (value: JsonValue) => problemOf(value as unknown as PlainError) as JsonValue;
   const examples = Object.entries(plain.examples ?? {}).map(([name, given]) => {
     const example = resolveReference<NamedExample>(document, given);
     return [name, { ...example, value: convert(example.value) }] as const;

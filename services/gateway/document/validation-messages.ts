@@ -32,7 +32,7 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   '^[\\x20-\\x7E]*$': 'must have visible ASCII characters and spaces only',
 };
 
-/** Longer names of unknown properties are cut. */
+/** Longer names that a client chose are cut. */
 const MAX_NAME_LENGTH = 50;
 
 /** One error for each wrong field: the list of accepted values if it has one, otherwise the first error. */
@@ -102,7 +102,7 @@ function messageOf({ keyword, params }: ErrorObject): string {
 }
 
 /** A name as RFC 6901 spells it in a pointer, cut because the client chose it. */
-function toPointerToken(name: string): string {
+export function toPointerToken(name: string): string {
   return name.slice(0, MAX_NAME_LENGTH).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 

@@ -8,7 +8,12 @@ import type { DescribedParameter, JsonObject, OpenApiDocument } from './openapi-
 import type { Operation } from './operation.ts';
 import { MAX_JSON_BYTES } from './operation-parts/body-limits.ts';
 import type { Parameters, RawParameters } from './parameters.ts';
-import { type FieldError, fieldErrors, refusedFields } from './validation-messages.ts';
+import {
+  type FieldError,
+  fieldErrors,
+  refusedFields,
+  toPointerToken,
+} from './validation-messages.ts';
 
 /** Checks the requests of one operation. */
 export interface Validator {
@@ -158,9 +163,6 @@ function withNul(kind: string, values: RawParameters['path'] | RawParameters['qu
     .map(([name]) => ({ in: kind, pointer: `/${name}`, message: 'must not contain U+0000' }));
 }
 
-/** A longer name is cut off in the error that refuses it. */
-const MAX_NAME_CHARACTERS = 50;
-
 /** Makes the function that finds the query parameters with other names than these. */
 function unknownParameters(known: readonly string[]) {
   const message =
@@ -170,13 +172,7 @@ function unknownParameters(known: readonly string[]) {
   return (query: RawParameters['query']): FieldError[] =>
     Object.keys(query)
       .filter((name) => !known.includes(name))
-      .map((name) => {
-        const escaped = name
-          .slice(0, MAX_NAME_CHARACTERS)
-          .replaceAll('~', '~0')
-          .replaceAll('/', '~1');
-        return { in: 'query', pointer: `/${escaped}`, message };
-      });
+      .map((name) => ({ in: 'query', pointer: `/${toPointerToken(name)}`, message }));
 }
 
 function objectOf(parameters: readonly DescribedParameter[]): JsonObject {

@@ -1,5 +1,6 @@
 /** Reads JSON text strictly: refuses ambiguous text, and names the position in every refusal. */
 import { type Fault, invalid } from '@creditlane/rpc/fault';
+import { hexDigit } from '@creditlane/runtime/hex-digit';
 import { refusedFields, tooManyItems } from '../document/validation-messages.ts';
 
 /** How much a JSON text may hold. The scan stops at the first excess, before any value is made. */
@@ -251,11 +252,4 @@ class Scan {
     }
     return invalid(code, `${message} (line ${line}, column ${at - lineStartsAt + 1})`);
   }
-}
-
-/** The value of a hexadecimal digit, or undefined for any other character. */
-function hexDigit(code: number): number | undefined {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30;
-  const lower = code | 0x20;
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : undefined;
 }

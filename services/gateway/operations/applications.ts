@@ -17,7 +17,13 @@ import {
 import { LoanTermsSchema } from '@creditlane/proto/common/v1/terms';
 import type { Client } from '@creditlane/rpc/client';
 import { refusedFields } from '../document/validation-messages.ts';
-import { CURSOR, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
+import {
+  CURSOR,
+  defineHandlers,
+  pageJson,
+  renameRefusedFields,
+  requireRecord,
+} from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
 const readCreation = messageReader(CreateApplicationRequestSchema, {
@@ -53,10 +59,10 @@ export function applicationOperations(applications: Client<typeof ApplicationsSe
         applications.listApplications(readList(query), context),
         [CURSOR],
       );
-      return {
-        data: found.map((summary) => writeSummary(summary)),
-        nextCursor: nextCursor || null,
-      };
+      return pageJson(
+        found.map((summary) => writeSummary(summary)),
+        nextCursor,
+      );
     },
 
     async archiveApplication({ path, context }) {

@@ -7,7 +7,13 @@ import {
 } from '@creditlane/proto/applications/v1/consents_service';
 import type { Client } from '@creditlane/rpc/client';
 import { readDateTime } from './date-time.ts';
-import { CURSOR, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
+import {
+  CURSOR,
+  defineHandlers,
+  pageJson,
+  renameRefusedFields,
+  requireRecord,
+} from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
 const TIMES = ['capturedAt', 'expiresAt'] as const;
@@ -35,7 +41,7 @@ export function consentOperations(consents: Client<typeof ConsentsService>) {
         consents.listConsents({ ...path, limit, cursor }, context),
         [CURSOR],
       );
-      return { data: page.consents.map(consentJson), nextCursor: page.nextCursor || null };
+      return pageJson(page.consents.map(consentJson), page.nextCursor);
     },
 
     async revokeConsent({ path, body, context }) {

@@ -5,7 +5,7 @@ import {
   type ConversationsService,
 } from '@creditlane/proto/conversations/v1/conversations_service';
 import type { Client } from '@creditlane/rpc/client';
-import { CURSOR, defineHandlers, renameRefusedFields } from './handlers.ts';
+import { CURSOR, defineHandlers, pageJson, renameRefusedFields } from './handlers.ts';
 import { messageWriter } from './json-message.ts';
 
 const writeAddition = messageWriter(CommentAsCreditorResponseSchema);
@@ -28,7 +28,7 @@ export function conversationOperations(conversations: Client<typeof Conversation
       const page = await renameRefusedFields(conversations.getConversation(request, context), [
         CURSOR,
       ]);
-      return { data: page.comments.map(writeComment), nextCursor: page.nextCursor || null };
+      return pageJson(page.comments.map(writeComment), page.nextCursor);
     },
   });
 }

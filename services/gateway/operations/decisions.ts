@@ -9,7 +9,13 @@ import {
 } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { Client } from '@creditlane/rpc/client';
 import { refusedFields } from '../document/validation-messages.ts';
-import { CURSOR, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
+import {
+  CURSOR,
+  defineHandlers,
+  pageJson,
+  renameRefusedFields,
+  requireRecord,
+} from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
 /** Fields that only the platform's own callers set: not read from a body, and not shown. */
@@ -67,7 +73,7 @@ export function decisionOperations(decisions: Client<typeof DecisionsService>) {
         ...writeDecision(requireRecord(record.decision)),
         integrationId: record.integrationId || null,
       }));
-      return { data, nextCursor: page.nextCursor || null };
+      return pageJson(data, page.nextCursor);
     },
   });
 }

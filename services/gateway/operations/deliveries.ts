@@ -12,7 +12,13 @@ import { AttemptSchema } from '@creditlane/proto/webhooks/v1/delivery';
 import type { Client } from '@creditlane/rpc/client';
 import { internal } from '@creditlane/rpc/fault';
 import { readDateTime } from './date-time.ts';
-import { CURSOR, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
+import {
+  CURSOR,
+  defineHandlers,
+  pageJson,
+  renameRefusedFields,
+  requireRecord,
+} from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
 const TIMES = ['createdFrom', 'createdBefore'] as const;
@@ -33,7 +39,7 @@ export function deliveryOperations(
       const request = { ...readFilter(query), ...readTimes(query, { in: 'query' }) };
       const call = deliveries.listOwnDeliveries(request, context);
       const page = await renameRefusedFields(call, [CURSOR]);
-      return { data: page.deliveries.map(writeDelivery), nextCursor: page.nextCursor || null };
+      return pageJson(page.deliveries.map(writeDelivery), page.nextCursor);
     },
 
     async getDelivery({ path, context }) {

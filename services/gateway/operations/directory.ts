@@ -17,7 +17,7 @@ import {
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import { ownCall } from '../access/call-limits.ts';
-import { CURSOR, defineHandlers, renameRefusedFields } from './handlers.ts';
+import { CURSOR, defineHandlers, pageJson, renameRefusedFields } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
 const readRetailer = messageReader(RetailerSchema, { except: ['retailerId'] });
@@ -52,7 +52,10 @@ export function directoryOperations({ directory, access }: DirectoryPeers) {
     async listUsers({ query, context }) {
       const call = directory.listUsers(readUserList(query), context);
       const { users, nextCursor } = await renameRefusedFields(call, [CURSOR]);
-      return { data: users.map((user) => writeUser(user)), nextCursor: nextCursor || null };
+      return pageJson(
+        users.map((user) => writeUser(user)),
+        nextCursor,
+      );
     },
 
     async listRetailers({ query, context }) {
@@ -64,7 +67,7 @@ export function directoryOperations({ directory, access }: DirectoryPeers) {
         const retailer = byId.get(grant.id);
         return retailer ? [{ ...writeRetailer(retailer), ...writeRetailerGrant(grant) }] : [];
       });
-      return { data, nextCursor: nextCursor || null };
+      return pageJson(data, nextCursor);
     },
 
     async listCreditors({ query, context }) {
@@ -76,7 +79,7 @@ export function directoryOperations({ directory, access }: DirectoryPeers) {
         const creditor = byId.get(grant.id);
         return creditor ? [{ ...writeCreditor(creditor), ...writeCreditorGrant(grant) }] : [];
       });
-      return { data, nextCursor: nextCursor || null };
+      return pageJson(data, nextCursor);
     },
 
     async registerRetailer({ path, body, context }) {

@@ -129,6 +129,14 @@ interface RenamedField {
 /** The cursor of a list, which the service refuses when it leads nowhere. */
 export const CURSOR: RenamedField = { from: '/cursor', to: '/cursor', in: 'query' };
 
+/** The page of a list. A service answers with an empty `nextCursor` on the last page. */
+export function pageJson<T>(
+  data: T[],
+  nextCursor: string,
+): { data: T[]; nextCursor: string | null } {
+  return { data, nextCursor: nextCursor || null };
+}
+
 /** Waits for a call. When the service refuses fields, names them by their places in the client's request. */
 export async function renameRefusedFields<T>(
   call: Promise<T>,

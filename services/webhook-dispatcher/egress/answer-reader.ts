@@ -1,4 +1,5 @@
 /** Reads one HTTP/1.1 answer to a POST, with a limit on everything about it that the receiver decides. */
+import { hexDigit } from '@creditlane/runtime/hex-digit';
 import { AnswerHead } from './answer-head.ts';
 import type { Outcome } from './exchange.ts';
 
@@ -216,11 +217,4 @@ export class AnswerReader {
 
 function failed(reason: string): AnswerEnd {
   return { outcome: { kind: 'failed', reason }, keepAliveMs: 0 };
-}
-
-/** The value of an ASCII hexadecimal digit. */
-function hexDigit(byte: number): number | undefined {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const lowerCase = byte | 0x20;
-  return lowerCase >= 0x61 && lowerCase <= 0x66 ? lowerCase - 0x57 : undefined;
 }

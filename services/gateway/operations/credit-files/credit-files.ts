@@ -21,6 +21,7 @@ import {
   type AnswerOf,
   CURSOR,
   defineHandlers,
+  pageJson,
   renameRefusedFields,
   requireRecord,
 } from '../handlers.ts';
@@ -90,7 +91,7 @@ export function creditFileOperations(
         ...writePull(requireRecord(evidence.pull)),
         ...writeEvidence(evidence),
       }));
-      return { data, nextCursor: nextCursor || null };
+      return pageJson(data, nextCursor);
     },
 
     async eraseApplicant({ path, context }) {
