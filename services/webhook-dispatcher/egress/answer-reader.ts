@@ -88,8 +88,9 @@ export class AnswerReader {
   }
 
   /**
-   * The end of an answer that is not read further because of the limit that `reason` names. Only the status
-   * counts, so a complete head decides the outcome all the same.
+   * The answer exceeds the limit that `reason` names. After a complete head its status is the outcome: the receiver has
+   * answered, and only the rest is too long. An answer that the receiver or the deadline cuts off is a failure instead, and
+   * the delivery is retried.
    */
   cut(reason: string): AnswerEnd {
     return this.#outcome === undefined ? failed(reason) : this.#end(false);
