@@ -12,11 +12,13 @@ describe('every answer', () => {
       await postDecision('{'),
       await gateway.send('GET', '/x'),
     ]) {
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-      expect(answer.headers.get('cache-control')).toBe('no-store');
-      expect(answer.headers.get('content-security-policy')).toBe(
-        "default-src 'none'; frame-ancestors 'none'",
-      );
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'cache-control': 'no-store',
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+        'referrer-policy': 'no-referrer',
+        'strict-transport-security': 'max-age=31536000; includeSubDomains',
+        'x-content-type-options': 'nosniff',
+      });
     }
   });
 

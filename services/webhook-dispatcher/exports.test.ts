@@ -93,12 +93,16 @@ test('an export is sent to its integration alone, signed over the bytes of the b
   expect(headers['x-service-signature']).toBe(hmac);
 });
 
-test('an export to an integration that has lost its grant or destination is sent to nobody', async () => {
-  const { received } = await fixture.addReceiver();
+test('an export to an integration whose destination was removed is sent to nobody', async () => {
+  const other = await fixture.addReceiver();
+  const removed = await fixture.addReceiver();
   const { bus, settled } = await fixture.start();
-  await bus.publish([exported(randomUUID())]);
+  fixture.integrations.destinations.delete(removed.destinationId);
+  await bus.publish([exported(removed.destinationId)]);
   await settled();
-  expect(received).toEqual([]);
+  expect([...other.received, ...removed.received]).toEqual([]);
+  const { rows } = await fixture.sql.query('SELECT id FROM deliveries');
+  expect(rows).toEqual([]);
 });
 
 test('exports and decisions of an application are sent in the order of their arrival and numbered together', async () => {

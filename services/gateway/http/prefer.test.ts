@@ -23,7 +23,10 @@ describe('the preferences of a request', () => {
 
   test('are none in a header that no client needs so long', () => {
     expect(read(`wait=1, ${'x'.repeat(1_000)}`)).toEqual({});
-    expect(read(`wait=1, ${',"\\'.repeat(300)}`)).toBeDefined();
+  });
+
+  test('are read before what is no preference, at any length that is read', () => {
+    expect(read(`wait=1, ${',"\\'.repeat(300)}`)).toEqual({ wait: '1' });
   });
 });
 
