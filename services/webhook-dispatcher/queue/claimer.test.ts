@@ -1,24 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type Query, runQuery } from '@creditlane/postgres/statement';
+import { runQuery } from '@creditlane/postgres/statement';
 import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
-import { NIL_UUID } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { AttemptResult } from '../sending/attempt.ts';
-import { claimProbesQuery } from '../store/breakers.ts';
-import {
-  claimDueQuery,
-  endExpiredHoldsQuery,
-  endExpiredLeasesQuery,
-  hasLeasesQuery,
-  lockReplayedLanesQuery,
-  promoteNextQuery,
-  releaseLeasesQuery,
-  renewLeasesQuery,
-} from '../store/deliveries.ts';
-import { endSliceQuery } from '../store/pending-ends.ts';
-import { keepQueueStatistics } from '../store/queue-statistics.ts';
-import { recordResultsQuery } from '../store/results.ts';
+import { endExpiredHoldsQuery } from '../store/deliveries.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { Claimer } from './claimer.ts';
 import type { LeasedDelivery } from './delivery.ts';
@@ -60,7 +45,7 @@ async function addDelivery(
   return id;
 }
 
-/** Runs \`work\` while another transaction has the delivery locked. */
+/** Runs `work` while another transaction has the delivery locked. */
 async function whileLocked(id: string, work: () => Promise<void>): Promise<void> {
   const holder = await fixture.sql.connect();
   try {
@@ -210,21 +195,6 @@ it('the age of the last claim rises while claims fail, and falls with the first 
   }
 });
 
-it('the queue remembers the next time at which a delivery is due within a minute', () => {
-  const { backlog } = emptyQueue();
-  backlog.expectDue(61_000);
-  expect(backlog.nextDueInMs(performance.now())).toBe(Infinity);
-  backlog.expectDue(40_000);
-  backlog.expectDue(30_000);
-  const nowMs = performance.now();
-  expect(backlog.nextDueInMs(nowMs)).toBeLessThanOrEqual(30_100);
-  expect(backlog.nextDueInMs(nowMs + 30_200)).toBe(0);
-  backlog.forgetDue(nowMs + 30_200);
-  expect(backlog.nextDueInMs(nowMs + 30_200)).toBeLessThanOrEqual(9_900);
-  backlog.forgetDue(nowMs + 50_000);
-  expect(backlog.nextDueInMs(nowMs + 50_000)).toBe(Infinity);
-});
-
 it('when the delivery behind an expired hold is locked, due deliveries of other lanes are claimed', async () => {
   const lane = randomUUID();
   await addDelivery(lane, { isExpired: true });
@@ -264,86 +234,3 @@ it('after holds were ended, a look that was due meanwhile follows', async () => 
     await claimer?.close();
   }
 });
-
-it.each(['an emptied', 'a new'])(
-  'plans that were made for %s queue read few blocks of it when it is long',
-  async (kind) => {
-    const [destinationId, lane] = [randomUUID(), randomUUID()];
-    const held = {
-      ...{ id: randomUUID(), fence: 1, attempts: 0, replays: 0, orderingKey: lane, destinationId },
-      ...{ event: 'applicationBooked', body: '{}', reference: null, sequence: 1 },
-      recordedAt: new Date(),
-    } satisfies LeasedDelivery;
-    const result: AttemptResult = {
-      ...{ delivery: held, revision: 1, startedAt: new Date(), durationMs: 5, state: 'delivered' },
-      outcome: { kind: 'answered', status: 200 },
-    };
-    const claim = { after: NIL_UUID, capacities: new Map(), otherCapacity: 5, limit: 5 };
-    const queries: Record<string, Query<unknown>> = {
-      claim: claimDueQuery({ ...claim, leaseMs: LEASE_MS }),
-      renew: renewLeasesQuery([held], LEASE_MS),
-      release: releaseLeasesQuery([held]),
-      record: recordResultsQuery([result], LEASE_MS),
-      promote: promoteNextQuery([held], LEASE_MS),
-      endHolds: endExpiredHoldsQuery(5),
-      endLeases: endExpiredLeasesQuery(LEASE_MS, 5),
-      findLeases: hasLeasesQuery(LEASE_MS),
-      lockReplayed: lockReplayedLanesQuery([held]),
-      probe: claimProbesQuery(5, { probeMs: LEASE_MS, leaseMs: LEASE_MS }),
-      endSlice: endSliceQuery({
-        ...{ destinationId, reason: 'destination_removed', state: 'due', limit: 5 },
-        after: { createdAt: '-infinity', id: NIL_UUID },
-      }),
-    };
-    const fillQueue = () =>
-      fixture.sql.query(
-        `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence,
-         next_attempt_at)
-       SELECT gen_random_uuid(), gen_random_uuid(), $1, gen_random_uuid(), 1,
-         CASE WHEN n % 4 = 0 THEN 'waiting' ELSE 'due' END, n % 200 = 1, 1,
-         CASE WHEN n % 4 > 0 THEN now() + (n % 4 - 2) * interval '1 hour' END
-       FROM generate_series(1, 20000) AS n`,
-        [destinationId],
-      );
-    // One connection, as the service opens its own: its plans are kept.
-    const service = fixture.connect({
-      max: 1,
-      options:
-        '-c enable_seqscan=off -c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan',
-    });
-    // What has left the queue has left its pages there, which autovacuum then finds empty. It runs in no other moment here.
-    await fixture.sql.query('ALTER TABLE deliveries_queue SET (autovacuum_enabled = off)');
-    if (kind === 'an emptied') await fillQueue();
-    await fixture.sql.query('DELETE FROM deliveries');
-    await fixture.sql.query('VACUUM ANALYZE deliveries_queue');
-    await keepQueueStatistics(service);
-    // PostgreSQL plans a statement anew five times before it may keep a plan.
-    for (let n = 0; n < 6; n += 1) {
-      for (const query of Object.values(queries)) await runQuery(service, query);
-    }
-    // A burst, before the service looks again whether the queue has grown.
-    await fillQueue();
-    const blocksRead = async () => {
-      await service.query('SELECT pg_stat_force_next_flush()');
-      const { rows } = await service.query(
-        `SELECT sum(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read)::int AS blocks
-       FROM pg_statio_all_tables WHERE relname = 'deliveries_queue'`,
-      );
-      return rows[0].blocks as number;
-    };
-    const expectFewBlocks = async (plans: string) => {
-      for (const [name, query] of Object.entries(queries)) {
-        const before = await blocksRead();
-        await runQuery(service, query);
-        const blocks = (await blocksRead()) - before;
-        // The queue has some 600 blocks, and its indexes as many; 100 deliveries are leased.
-        expect(blocks, `${name}, plans ${plans}`).toBeLessThan(250);
-      }
-    };
-    await expectFewBlocks('kept');
-    // PostgreSQL discards plans at any time, as when a connection has missed many changes of catalogs. The next ones are made
-    // for as many rows of a page as the statistics of the short queue say, which are far too many.
-    await service.query('DISCARD PLANS');
-    await expectFewBlocks('made anew');
-  },
-);
