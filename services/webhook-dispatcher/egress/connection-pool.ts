@@ -12,7 +12,7 @@ export interface ConnectionPoolOptions {
   readonly dial: Dial;
   readonly url: URL;
   readonly maxConnections: number;
-  /** Of all pools: it may close an idle connection of this one. */
+  /** Shared by all pools. When too many connections are idle, it may close one of this pool. */
   readonly allIdle: IdleConnectionLimit;
 }
 

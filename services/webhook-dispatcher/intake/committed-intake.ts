@@ -13,7 +13,7 @@ export interface CommittedIntake {
   readonly waiting: readonly Lane[];
   /** Destinations with due deliveries that this process has no capacity for, unless their circuit breakers are open. */
   readonly unleased: ReadonlySet<string>;
-  /** Of all messages; none while all circuit breakers are closed. */
+  /** The recipients of all messages of the batch, for probing those set anew. Empty while every circuit breaker is closed. */
   readonly recipients: readonly Recipient[];
 }
 

@@ -1,6 +1,6 @@
 /** The adaptive limit of one destination: how many requests may be under way. */
 
-/** Of a new destination: one application whose request hangs does not delay the others. */
+/** A new destination starts with two requests: if one hangs, another application still gets through. */
 const INITIAL_LIMIT = 2;
 const FAILURES_TO_OPEN = 5;
 

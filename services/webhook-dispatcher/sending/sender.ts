@@ -43,7 +43,7 @@ export function startSender({ queue, attempt, deferredResults, recorder }: Sende
   queue.onCapacityNeeded((destinationIds) => deferredResults.recordDeferredOf(destinationIds));
 }
 
-/** Without a revision nothing was sent. */
+/** Undefined when no request was sent: the result then has no revision, and tells nothing about the destination. */
 function requestResultOf(result: AttemptResult | undefined): RequestResult | undefined {
   if (result?.revision === undefined) return undefined;
   const { state, revision, durationMs } = result;

@@ -286,7 +286,7 @@ export function hasExpiredHoldsQuery(): Query<boolean> {
 }
 
 // A lane with a delivery that another transaction has locked is left out, so that it does not keep the holds of all
-// others from ending. A lane is left out as a whole: its later delivery must be locked too, as said above.
+// others from ending. A lane is left out as a whole: its later delivery must be locked too, as in ENDED_AND_LATER_DUE.
 //
 // In the order of `hold_until`, its index gives the first rows at once. In the order of the lanes, a planner that expects many
 // expired holds takes the lanes' index, and reads the whole queue for the few that there are: 20,153 blocks of 20,000 rows.

@@ -81,7 +81,7 @@ const recordResults = defineArrayStatement<{ id: string }>(
 
 // A delivery that another process has ended meanwhile, such as one to a disabled destination, is delivered if its
 // request has succeeded. It ended after it was leased for the request, so that the days before $11 are not looked at.
-// `settled_at` stays as it is: a row must not move to another day, as said above.
+// `settled_at` stays as it is: an update that moves a row to the partition of another day fails whoever waits for the row.
 const recordLateResults = defineArrayStatement(
   'results_record_late',
   (rows) => `WITH result AS MATERIALIZED (

@@ -10,9 +10,10 @@ import { insertEndedSql } from './ended-deliveries.ts';
 
 const KEPT_DAYS = 30;
 
-// After five minutes no request is under way any more whose result a replica of the earlier version would write to the row.
-
-/** Stores as ended what a replica of an earlier version has ended and left in the queue. */
+/**
+ * Stores as ended what a replica of an earlier version has ended and left in the queue. Only rows that ended five minutes
+ * ago: a replica of the earlier version may still write the result of a request to a younger one.
+ */
 export const moveEnded: Purge = defineStatement(
   'deliveries_move_ended',
   `WITH ended AS (
