@@ -79,13 +79,8 @@ function middlewareOf(
   deps: KoaAppDeps,
 ): OperationMiddleware[] {
   const { callers, access, rateLimiter, requestsUnderWay, largeReads, timeoutMs } = deps;
-  const { deprecation, isLargeRead } = operation;
+  const { deprecation, turn } = operation;
   const takesKey = operation.access.caller !== 'link';
-  // A read with a deadline of its own waits for something, and other reads of the caller must not wait with it:
-  // only its answer is made in turn.
-  const waits = operation.timeoutMs !== undefined;
-  // An operation with the caller `link` takes no turn here: its handler limits the openings of documents.
-  const takesTurn = isLargeRead && takesKey && !waits;
   return [
     startOperation(operation, timeoutMs),
     ...(deprecation === undefined ? [] : [announceDeprecation(deprecation)]),
@@ -97,10 +92,10 @@ function middlewareOf(
     ...(takesKey ? [confirmCaller(callers, access)] : []),
     // After the body is read, so that a client that sends slowly does not use up the limit.
     limitConcurrency(requestsUnderWay),
-    ...(takesTurn ? [readInTurn(largeReads)] : []),
+    ...(turn === 'before_call' ? [readInTurn(largeReads)] : []),
     authorise(access),
     holdAnswer(deps.answerBytesHeld),
-    runOperation(operation, handler, isLargeRead && waits ? largeReads : undefined),
+    runOperation(operation, handler, largeReads),
   ];
 }
 

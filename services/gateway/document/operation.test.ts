@@ -56,6 +56,16 @@ describe('the OpenAPI document', () => {
   });
 });
 
+test.each([
+  ['listApplications', 'before_call'],
+  ['readCreditFile', 'before_answer'],
+  ['readCreditFileDocument', 'none'],
+  ['getIncomeStatus', 'none'],
+  ['submitApplication', 'none'],
+])('a request for %s takes its turn among the large reads of its caller: %s', (id, turn) => {
+  expect(operations.find((operation) => operation.id === id)?.turn).toBe(turn);
+});
+
 describe('a list', () => {
   const lists = operations.filter(({ parameters }) =>
     parameters.some((it) => it.name === 'cursor'),

@@ -35,6 +35,12 @@ export interface AccessRule {
   readonly target: ReadAccessTarget;
 }
 
+/**
+ * When a read whose answer may be large, because it holds a list or a file, waits for its turn among those of its caller:
+ * before the services are called, or before its answer is made.
+ */
+export type Turn = 'before_call' | 'before_answer' | 'none';
+
 export interface Operation {
   readonly id: string;
   readonly method: HttpMethod;
@@ -58,8 +64,7 @@ export interface Operation {
   readonly unprocessable: readonly string[];
   /** Whether a success may hold a list, so that it may be large. */
   readonly answersList: boolean;
-  /** Whether the operation is a read whose answer may be large: one that holds a list, or a file. */
-  readonly isLargeRead: boolean;
+  readonly turn: Turn;
   /** The headers of every answer that say so; undefined unless the operation is deprecated. */
   readonly deprecation: Record<string, string> | undefined;
   /** How long a request may take; undefined where the setting REQUEST_DEADLINE applies. */
@@ -110,14 +115,13 @@ function operationOf(
   if (successes.size === 0) throw new Error('must have a success response');
   const successTypes = [...successes.values()];
   const answersList = successSchemas(responses).some((schema) => mayHoldList(document, schema));
+  const isLargeRead = method === 'get' && (answersList || !successTypes.includes(JSON_TYPE));
+  const access = accessRule(described, { document, parameters, body: bodySchema });
+  const ownTimeoutMs = timeoutMs(described['x-deadline-seconds']);
   return {
     id: described.operationId,
     method,
-    access: accessRule(described, {
-      document,
-      parameters,
-      body: bodySchema,
-    }),
+    access,
     needs: neededServices(described),
     parameters,
     body: requestBody && {
@@ -136,9 +140,16 @@ function operationOf(
     unprocessable: described['x-unprocessable'] ?? [],
     deprecation: deprecationHeaders(described),
     answersList,
-    isLargeRead: method === 'get' && (answersList || !successTypes.includes(JSON_TYPE)),
-    timeoutMs: timeoutMs(described['x-deadline-seconds']),
+    turn: isLargeRead ? turnOfLargeRead(access, ownTimeoutMs) : 'none',
+    timeoutMs: ownTimeoutMs,
   };
+}
+
+function turnOfLargeRead({ caller }: AccessRule, ownTimeoutMs: number | undefined): Turn {
+  // A read with a deadline of its own waits for something, and other reads of the caller must not wait with it.
+  if (ownTimeoutMs !== undefined) return 'before_answer';
+  // The handler of an operation with the caller `link` limits the openings of documents.
+  return caller === 'link' ? 'none' : 'before_call';
 }
 
 function successSchemas(responses: readonly (readonly [number, object])[]): JsonObject[] {

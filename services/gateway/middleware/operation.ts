@@ -53,11 +53,11 @@ export function announceDeprecation(headers: Record<string, string>): OperationM
   };
 }
 
-/** Calls the handler and answers with what it returns. With `turns`, a large answer is made in the caller's turn. */
+/** Calls the handler and answers with what it returns, in the caller's turn where the operation says so. */
 export function runOperation(
   operation: Operation,
   handler: BoundHandler,
-  turns?: LargeReads,
+  reads: LargeReads,
 ): OperationMiddleware {
   const [usualStatus = 200] = operation.successes.keys();
   return async function runOperation(ctx) {
@@ -79,8 +79,8 @@ export function runOperation(
       ctx.res.setHeader('Content-Type', JSON_TYPE);
       const encode = () => encodeInPieces(answer as object);
       if (!operation.answersList) ctx.body = JSON.stringify(answer);
-      else
-        ctx.body = await (turns === undefined ? encode() : turns.run(ctx.state.caller.id, encode));
+      else if (operation.turn !== 'before_answer') ctx.body = await encode();
+      else ctx.body = await reads.run(ctx.state.caller.id, encode);
     }
   };
 }
