@@ -22,7 +22,7 @@ import { DispatcherMetrics } from './dispatcher-metrics.ts';
 import { webhookSources } from './events/webhook-sources.ts';
 import { startConsuming } from './intake/start-consuming.ts';
 import { deliveriesRoutes } from './own-deliveries/deliveries-rpc.ts';
-import { TestEvents } from './own-deliveries/send-test-event.ts';
+import { createSendTestEvent } from './own-deliveries/send-test-event.ts';
 import { ReplayWorker } from './replays/replay-worker.ts';
 import { startSending } from './sending/start-sending.ts';
 import type { SETTINGS } from './settings.ts';
@@ -131,9 +131,8 @@ export async function startWebhookDispatcher(
 
   const sends = { egress, destinations, eventTypes, clock: systemClock, newId };
   const deps = { requests, log, queue, replays, ...sends };
-  const testEvents = new TestEvents(deps);
   return {
-    routes: [deliveriesRoutes({ ...deps, testEvents })],
+    routes: [deliveriesRoutes({ ...deps, sendTestEvent: createSendTestEvent(deps) })],
     settled: () => sending.settled(),
     nextAttemptAt: async () => (await findUnsettled(pool)).nextAttemptAt,
   };

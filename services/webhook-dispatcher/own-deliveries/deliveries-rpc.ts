@@ -20,17 +20,17 @@ import {
   replayDeliveries,
 } from './replay-deliveries.ts';
 import { type ReplayDeps, replayDelivery } from './replay-delivery.ts';
-import type { TestEvents } from './send-test-event.ts';
+import type { SendTestEvent } from './send-test-event.ts';
 
 export interface OwnDeliveriesDeps extends ReplayDeps, ReplaysDeps {
   readonly destinations: Pick<Destinations, 'ofIntegration'>;
-  readonly testEvents: TestEvents;
+  readonly sendTestEvent: SendTestEvent;
 }
 
 const MAX_ATTEMPTS = 1_000;
 
 export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
-  const { requests, destinations, eventTypes, testEvents } = deps;
+  const { requests, destinations, eventTypes, sendTestEvent } = deps;
   return implement(
     DeliveriesService,
     translateDatabaseErrors({
@@ -99,7 +99,7 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
       cancelReplay: async ({ replayId }, call) => cancelReplay(deps, replayId, call),
 
       async sendTestEvent(request, call) {
-        return testEvents.send(await findOwnDestination(destinations, call), request, call);
+        return sendTestEvent(await findOwnDestination(destinations, call), request, call);
       },
     }),
   );

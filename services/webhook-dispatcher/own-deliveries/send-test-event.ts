@@ -50,54 +50,52 @@ interface SentTestEvent {
   readonly durationMs: number;
 }
 
-export class TestEvents {
-  readonly #deps: TestEventDeps;
-  #underWay = 0;
+/**
+ * Sends a test event to the destination of the calling integration and resolves to the receiver's answer. A failure changes
+ * nothing at the destination. A call that is repeated with its idempotency key after a crash may send the event again.
+ *
+ * @throws Fault `destination_not_found`, `unknown_event`, `test_event_under_way`, `overloaded`, or a
+ *   fault of the idempotency key
+ */
+export type SendTestEvent = (
+  recipient: Recipient | undefined,
+  request: SendTestEventRequest,
+  call: Call,
+) => Promise<SendTestEventResponse>;
 
-  constructor(deps: TestEventDeps) {
-    this.#deps = deps;
-  }
-
-  /**
-   * Sends a test event and resolves to the receiver's answer. A failure changes nothing at the destination.
-   * A call that is repeated with its idempotency key after a crash may send the event again.
-   *
-   * @throws Fault `destination_not_found`, `unknown_event`, `test_event_under_way`, `overloaded`, or a
-   *   fault of the idempotency key
-   */
-  async send(
-    recipient: Recipient | undefined,
-    request: SendTestEventRequest,
-    call: Call,
-  ): Promise<SendTestEventResponse> {
+export function createSendTestEvent(deps: TestEventDeps): SendTestEvent {
+  const alone = createLeaseHolder(deps);
+  return async (recipient, request, call) => {
     if (recipient === undefined) throw destinationNotFound();
     const { destinationId } = recipient;
     const { idempotency } = call;
-    const db = deliveriesOf(this.#deps.requests, call, recipient);
+    const db = deliveriesOf(deps.requests, call, recipient);
     const send = async () => {
-      const sent = await post(this.#deps, destinationId, request, call);
-      const answer = await record(db, this.#deps.log, destinationId, sent, call);
-      if (answer.succeeded) this.#deps.queue.breakers.requestProbe(recipient);
+      const sent = await postExample(deps, destinationId, request, call);
+      const answer = await record(db, deps.log, destinationId, sent, call);
+      if (answer.succeeded) deps.queue.breakers.requestProbe(recipient);
       return answer;
     };
     const stored = idempotency && (await findStoredAnswer(db, idempotency));
     // Under the lease the answer is looked for once more: a duplicate request may have stored it just before.
     const outcome = stored
       ? { replayed: true as const, answer: stored }
-      : await this.#alone(db, destinationId, () => answerOnce(db, idempotency, send));
+      : await alone(db, destinationId, () => answerOnce(db, idempotency, send));
     if (!outcome.replayed) return outcome.answer;
     call.markReplayed();
     return fromBinary(SendTestEventResponseSchema, outcome.answer);
-  }
+  };
+}
 
-  /** Runs `send` while no other replica sends a test event to the destination. */
-  async #alone<T>(db: ScopedPool, destinationId: string, send: () => Promise<T>): Promise<T> {
-    const { log, newId } = this.#deps;
-    if (this.#underWay >= MAX_UNDER_WAY) {
+/** Returns the function that runs `send` while no other replica sends a test event to the destination. */
+function createLeaseHolder({ log, newId }: TestEventDeps) {
+  let underWay = 0;
+  return async <T>(db: ScopedPool, destinationId: string, send: () => Promise<T>): Promise<T> => {
+    if (underWay >= MAX_UNDER_WAY) {
       throw resourceExhausted('overloaded', 'too many test events are under way', 1);
     }
     const lease = { destinationId, leaseId: newId() };
-    this.#underWay += 1;
+    underWay += 1;
     try {
       if (!(await leaseTestEvent(db, lease, LEASE_MS))) {
         const message = 'Another test event to the destination is under way.';
@@ -113,14 +111,14 @@ export class TestEvents {
         }),
       );
     } finally {
-      this.#underWay -= 1;
+      underWay -= 1;
     }
-  }
+  };
 }
 
 const UNREADABLE: Outcome = { kind: 'failed', reason: SECRET_UNREADABLE };
 
-async function post(
+async function postExample(
   { destinations, eventTypes, egress, clock, newId }: TestEventDeps,
   destinationId: string,
   { event, payload }: SendTestEventRequest,
