@@ -15,7 +15,7 @@ import type {
   WithDatabase,
 } from '@creditlane/service/define-service';
 import { exportFinder } from './destinations/application-exports.ts';
-import { Destinations, SERVICE } from './destinations/destinations.ts';
+import { Destinations } from './destinations/destinations.ts';
 import { startEndingRemovedDestinations } from './destinations/removed-destinations.ts';
 import { retailerEnablementFinder } from './destinations/retailer-enablements.ts';
 import { DispatcherMetrics } from './dispatcher-metrics.ts';
@@ -25,6 +25,7 @@ import { deliveriesRoutes } from './own-deliveries/deliveries-rpc.ts';
 import { createSendTestEvent } from './own-deliveries/send-test-event.ts';
 import { ReplayWorker } from './replays/replay-worker.ts';
 import { startSending } from './sending/start-sending.ts';
+import { SERVICE } from './service-name.ts';
 import type { SETTINGS } from './settings.ts';
 import { purgeBreakers } from './store/breakers.ts';
 import { findUnsettled } from './store/deliveries.ts';

@@ -14,11 +14,8 @@ import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
 import type { HealthCheckRegistry } from '@creditlane/runtime/health';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { LRUCache } from 'lru-cache';
-import type { GrantQuery } from '../events/decision-events.ts';
-import type { Recipient, RecipientLookup } from '../events/webhook-event-type.ts';
-
-/** The service's name: the issuer of its identity tokens, and its consumer group. */
-export const SERVICE = 'webhook-dispatcher';
+import type { GrantQuery, Recipient, RecipientLookup } from '../events/webhook-event-type.ts';
+import { SERVICE } from '../service-name.ts';
 
 const SERVICE_IDENTITY = serviceIdentity(SERVICE);
 const MAX_CACHED = 10_000;

@@ -3,7 +3,8 @@ import { EnablementService } from '@creditlane/proto/integrations/v1/enablement_
 import { connect } from '@creditlane/rpc/client';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import type { FindRetailerEnablement } from '../events/integration-events.ts';
-import { type DestinationsOptions, SERVICE } from './destinations.ts';
+import { SERVICE } from '../service-name.ts';
+import type { DestinationsOptions } from './destinations.ts';
 import { contentOrLost } from './lost-content.ts';
 
 const SERVICE_IDENTITY = serviceIdentity(SERVICE);

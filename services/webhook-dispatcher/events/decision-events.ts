@@ -18,19 +18,12 @@ import documentsIncomplete from './schemas/documents-incomplete.json' with { typ
 import offer from './schemas/offer.json' with { type: 'json' };
 import pendingBanking from './schemas/pending-banking.json' with { type: 'json' };
 import {
+  type GrantQuery,
   type RecipientLookup,
   UnreadableEventError,
   type WebhookEventType,
   type WebhookSource,
 } from './webhook-event-type.ts';
-
-/** The retailer and the creditor of an event: an integration with a grant on either receives it. */
-export interface GrantQuery {
-  readonly retailerId: string;
-  readonly creditorId: string;
-  /** Set for an event that only this integration may receive. */
-  readonly integrationId?: string;
-}
 
 /** One of the seven event types: the properties in which they differ. */
 interface DecisionEvent {

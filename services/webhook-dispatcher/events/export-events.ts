@@ -6,9 +6,9 @@ import type {
 } from '@creditlane/proto/applications/v1/applications_events';
 import { isUuid } from '@creditlane/runtime/ids';
 import { createSchemaCompiler } from './body-schema.ts';
-import type { GrantQuery } from './decision-events.ts';
 import payloadSchema from './schemas/application-exported.json' with { type: 'json' };
 import {
+  type GrantQuery,
   type RecipientLookup,
   UnreadableEventError,
   type WebhookEventType,

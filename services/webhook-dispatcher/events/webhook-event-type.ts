@@ -11,6 +11,14 @@ export interface Recipient {
   readonly revision: number;
 }
 
+/** The retailer and the creditor of an event: an integration with a grant on either receives it. */
+export interface GrantQuery {
+  readonly retailerId: string;
+  readonly creditorId: string;
+  /** Set for an event that only this integration may receive. */
+  readonly integrationId?: string;
+}
+
 /** Finds recipients. Event types share a lookup, so that a batch of events costs one call for each. */
 export interface RecipientLookup<Query = unknown> {
   /**

@@ -1,8 +1,8 @@
 /** The list of the bus events that webhooks are made from. */
-import { decisionSource, type GrantQuery } from './decision-events.ts';
+import { decisionSource } from './decision-events.ts';
 import { exportSource, type FindExport, submissionSource } from './export-events.ts';
 import { type FindRetailerEnablement, integrationSource } from './integration-events.ts';
-import type { RecipientLookup, WebhookSource } from './webhook-event-type.ts';
+import type { GrantQuery, RecipientLookup, WebhookSource } from './webhook-event-type.ts';
 
 /** How the sources find recipients, and the content of webhooks that are rendered when sent. */
 export interface SourceLookups {

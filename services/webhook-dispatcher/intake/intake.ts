@@ -11,10 +11,10 @@ import type { PlannedWrites } from '@creditlane/postgres/transaction';
 import { newId } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { SERVICE } from '../destinations/destinations.ts';
 import type { WebhookEventType, WebhookSource } from '../events/webhook-event-type.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { DeferredResults } from '../sending/deferred-results.ts';
+import { SERVICE } from '../service-name.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
 import { expectNoDeliveriesQuery } from '../store/intake/expected-deliveries.ts';
 import {

@@ -6,7 +6,7 @@ import { startRedriveWorker } from '@creditlane/messaging/dead-letters/redrive-w
 import { sourceAt, startReconciler } from '@creditlane/messaging/reconciliation/reconciler';
 import type { ClientOptions } from '@creditlane/rpc/client';
 import type { WithBus, WithCalls } from '@creditlane/service/define-service';
-import { SERVICE } from '../destinations/destinations.ts';
+import { SERVICE } from '../service-name.ts';
 import { findTooFewDeliveries } from '../store/intake/expected-deliveries.ts';
 import { createIntake, type IntakeDeps } from './intake.ts';
 

@@ -1,6 +1,6 @@
 /** The SQL that compares the deliveries of events with their recipients, as the inbox has their number. */
 import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
-import { SERVICE } from '../../destinations/destinations.ts';
+import { SERVICE } from '../../service-name.ts';
 import { ANY_END, type EndTimes, endedWithinSql, endTimesOfIds } from '../history/end-times.ts';
 
 // Both tables are read once for all events, by their indexes: a subquery for each event would look into every day since

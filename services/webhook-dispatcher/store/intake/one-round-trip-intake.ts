@@ -7,9 +7,9 @@
 import { insertInboxSql } from '@creditlane/messaging/transactional-inbox';
 import { type Column, defineFewRowsStatement } from '@creditlane/postgres/array-rows';
 import { mapQueryResult, type Query } from '@creditlane/postgres/statement';
-import { SERVICE } from '../../destinations/destinations.ts';
 import { counterKey, type IntakePlan, type PlannedDelivery } from '../../intake/plan.ts';
 import { laneKey } from '../../queue/delivery.ts';
+import { SERVICE } from '../../service-name.ts';
 import {
   busyLanesSql,
   deliveryKeyColumns,
