@@ -7,7 +7,7 @@ import type { ApplicationSubmitted } from '@creditlane/proto/applications/v1/app
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createSchemaCompiler } from './events/body-schema.ts';
 import {
-  type Recipient,
+  type DestinationRevision,
   UnreadableEventError,
   type WebhookEventType,
   type WebhookSource,
@@ -24,7 +24,7 @@ import { answer } from './test-receiver.ts';
 
 let fixture: TestFixture;
 /** The one destination that receives the events. */
-let recipients: Recipient[];
+let recipients: DestinationRevision[];
 /** The service that the content is read from when a webhook is sent, by application. */
 let snapshots: Map<string, object>;
 let isSnapshotServiceAvailable: boolean;

@@ -14,7 +14,11 @@ import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
 import type { HealthCheckRegistry } from '@creditlane/runtime/health';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { LRUCache } from 'lru-cache';
-import type { GrantQuery, Recipient, RecipientLookup } from '../events/webhook-event-type.ts';
+import type {
+  DestinationRevision,
+  GrantQuery,
+  RecipientLookup,
+} from '../events/webhook-event-type.ts';
 import { SERVICE } from '../service-name.ts';
 
 const SERVICE_IDENTITY = serviceIdentity(SERVICE);
@@ -126,9 +130,9 @@ export class Destinations {
    */
   async #findAll<Query>(
     queries: readonly Query[],
-    find: (chunk: Query[]) => Promise<Recipient[][]>,
-  ): Promise<Recipient[][]> {
-    const found: Recipient[][] = [];
+    find: (chunk: Query[]) => Promise<DestinationRevision[][]>,
+  ): Promise<DestinationRevision[][]> {
+    const found: DestinationRevision[][] = [];
     let slowCalls = 0;
     const isTooLarge = (error: unknown) => {
       if (!(error instanceof Fault)) return false;

@@ -5,8 +5,8 @@
 import type { EventType, Topic } from '@creditlane/events/topics';
 import type { BodySchema } from './body-schema.ts';
 
-/** A destination that receives an event, at the revision it had when the recipients were found. */
-export interface Recipient {
+/** A destination, at the revision that it had when it was found: it grows each time that the destination is set. */
+export interface DestinationRevision {
   readonly destinationId: string;
   readonly revision: number;
 }
@@ -30,7 +30,7 @@ export interface RecipientLookup<Query = unknown> {
   find(
     queries: readonly Query[],
     traceparent: string | undefined,
-  ): Promise<readonly (readonly Recipient[])[]>;
+  ): Promise<readonly (readonly DestinationRevision[])[]>;
 }
 
 /** The descriptor of a webhook event type, made from bus events of one type. */

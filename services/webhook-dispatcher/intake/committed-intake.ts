@@ -1,5 +1,5 @@
 /** Which of the new deliveries of an intake this process leases, and what it does with them after the commit. */
-import type { Recipient } from '../events/webhook-event-type.ts';
+import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { IntakePlan, PlannedDelivery } from './plan.ts';
@@ -14,7 +14,7 @@ export interface CommittedIntake {
   /** Destinations with due deliveries that this process has no capacity for, unless their circuit breakers are open. */
   readonly unleased: ReadonlySet<string>;
   /** The recipients of all messages of the batch, for probing those set anew. Empty while every circuit breaker is closed. */
-  readonly recipients: readonly Recipient[];
+  readonly recipients: readonly DestinationRevision[];
 }
 
 /** The ids of the due deliveries that this process has capacity for. */

@@ -1,7 +1,7 @@
 /** Finds out which webhook each event of a batch makes, and which destinations receive the webhook. */
 import type { ReceivedEvent } from '@creditlane/messaging/transactional-inbox';
 import {
-  type Recipient,
+  type DestinationRevision,
   UnreadableEventError,
   type WebhookEventType,
   type WebhookSource,
@@ -13,7 +13,7 @@ export type IdentifiedEvent =
       readonly source: WebhookSource;
       /** `undefined` when the event has no webhook. */
       readonly eventType: WebhookEventType | undefined;
-      readonly recipients: readonly Recipient[];
+      readonly recipients: readonly DestinationRevision[];
     }
   | { readonly unreadable: UnreadableEventError };
 
@@ -67,7 +67,7 @@ function findEventType(
 /** Makes one call for each lookup, however many events have the same query. */
 async function findRecipients(
   batch: ReadonlyMap<ReceivedEvent, TypedEvent | UnreadableEventError>,
-): Promise<ReadonlyMap<ReceivedEvent, readonly Recipient[]>> {
+): Promise<ReadonlyMap<ReceivedEvent, readonly DestinationRevision[]>> {
   const asked = [...batch].flatMap(([received, found]) => {
     if (found instanceof UnreadableEventError || found.eventType === undefined) return [];
     const { recipientLookup: lookup } = found.eventType;
@@ -75,7 +75,7 @@ async function findRecipients(
   });
   const traceparent = asked.find(({ received }) => received.traceparent)?.received.traceparent;
 
-  const recipients = new Map<ReceivedEvent, readonly Recipient[]>();
+  const recipients = new Map<ReceivedEvent, readonly DestinationRevision[]>();
   const byLookup = Map.groupBy(asked, ({ lookup }) => lookup);
   const calls = [...byLookup].map(async ([lookup, ofLookup]) => {
     const byQuery = Map.groupBy(ofLookup, ({ query }) => JSON.stringify(query));

@@ -1,5 +1,5 @@
 /** Decides which deliveries a batch of events makes, in which order, and with which numbers. */
-import type { Recipient, SeriesPosition } from '../events/webhook-event-type.ts';
+import type { DestinationRevision, SeriesPosition } from '../events/webhook-event-type.ts';
 import { laneKey } from '../queue/delivery.ts';
 
 /** What is stored of a webhook: its body, or the reference from which the body is rendered when sent. */
@@ -16,7 +16,7 @@ export interface Webhook {
   readonly orderingKey: string;
   readonly numberingKey: string;
   readonly content: Content;
-  readonly recipients: readonly Recipient[];
+  readonly recipients: readonly DestinationRevision[];
 }
 
 /** A bus event that this consumer has not handled before. */
@@ -116,7 +116,10 @@ export function planDeliveries(
     return last + 1;
   };
 
-  const addDelivery = (message: Message, { destinationId, revision }: Recipient): void => {
+  const addDelivery = (
+    message: Message,
+    { destinationId, revision }: DestinationRevision,
+  ): void => {
     const { webhook } = message;
     const id = newId();
     const disabledRevision = stored.disabledRevisions.get(destinationId) ?? 0;

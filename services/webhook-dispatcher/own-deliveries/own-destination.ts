@@ -4,7 +4,7 @@ import type { RequestPool } from '@creditlane/postgres/row-security/request-pool
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, notFound } from '@creditlane/rpc/fault';
 import type { Destinations } from '../destinations/destinations.ts';
-import type { Recipient } from '../events/webhook-event-type.ts';
+import type { DestinationRevision } from '../events/webhook-event-type.ts';
 
 /**
  * The caller's destination; undefined without one. The integrations service is asked for each call, because
@@ -13,7 +13,7 @@ import type { Recipient } from '../events/webhook-event-type.ts';
 export async function findOwnDestination(
   { ofIntegration }: Pick<Destinations, 'ofIntegration'>,
   { identity, traceparent }: Call,
-): Promise<Recipient | undefined> {
+): Promise<DestinationRevision | undefined> {
   const [recipients] = await ofIntegration.find([identity.subject], traceparent);
   return recipients?.[0];
 }
@@ -33,7 +33,7 @@ export const destinationIsDisabled = () =>
 export function deliveriesOf(
   requests: RequestPool,
   call: Call,
-  { destinationId }: Recipient,
+  { destinationId }: DestinationRevision,
 ): ScopedPool {
   const { subject } = call.identity;
   return requests.of(call, { destinations: [destinationId], integrations: [subject] });

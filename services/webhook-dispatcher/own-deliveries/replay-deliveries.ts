@@ -20,7 +20,7 @@ import type { Call } from '@creditlane/rpc/call';
 import { conflict, invalidFields, notFound } from '@creditlane/rpc/fault';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { DELIVERY_STATES } from '../delivery-states.ts';
-import type { Recipient } from '../events/webhook-event-type.ts';
+import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { ReplayWorker } from '../replays/replay-worker.ts';
 import { isDestinationDisabled } from '../store/destinations.ts';
@@ -59,7 +59,7 @@ const STATES: Readonly<Record<ReplayJobState, ReplayState>> = {
  */
 export async function replayDeliveries(
   { requests, log, queue, replays, newId }: ReplaysDeps,
-  destination: Recipient | undefined,
+  destination: DestinationRevision | undefined,
   filter: ReplayFilter,
   call: Call,
 ): Promise<ReplayDeliveriesResponse> {

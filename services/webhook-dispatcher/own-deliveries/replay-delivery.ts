@@ -11,7 +11,7 @@ import {
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, type Fault } from '@creditlane/rpc/fault';
 import type { EventTypes } from '../events/record-ids.ts';
-import type { Recipient } from '../events/webhook-event-type.ts';
+import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
 import { findOwnDeliveryQuery } from '../store/own-deliveries.ts';
@@ -41,7 +41,7 @@ export interface ReplayDeps {
  */
 export async function replayDelivery(
   { requests, queue, eventTypes }: ReplayDeps,
-  destination: Recipient | undefined,
+  destination: DestinationRevision | undefined,
   deliveryId: string,
   call: Call,
 ): Promise<ReplayDeliveryResponse> {

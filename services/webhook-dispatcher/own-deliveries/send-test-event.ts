@@ -16,7 +16,7 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinations.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Outcome } from '../egress/exchange.ts';
-import type { Recipient, WebhookEventType } from '../events/webhook-event-type.ts';
+import type { DestinationRevision, WebhookEventType } from '../events/webhook-event-type.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { requestHeaders } from '../sending/request-headers.ts';
 import { storeTestSuccess } from '../store/destinations.ts';
@@ -58,22 +58,22 @@ interface SentTestEvent {
  *   fault of the idempotency key
  */
 export type SendTestEvent = (
-  recipient: Recipient | undefined,
+  destination: DestinationRevision | undefined,
   request: SendTestEventRequest,
   call: Call,
 ) => Promise<SendTestEventResponse>;
 
 export function createSendTestEvent(deps: TestEventDeps): SendTestEvent {
   const alone = createLeaseHolder(deps);
-  return async (recipient, request, call) => {
-    if (recipient === undefined) throw destinationNotFound();
-    const { destinationId } = recipient;
+  return async (destination, request, call) => {
+    if (destination === undefined) throw destinationNotFound();
+    const { destinationId } = destination;
     const { idempotency } = call;
-    const db = deliveriesOf(deps.requests, call, recipient);
+    const db = deliveriesOf(deps.requests, call, destination);
     const send = async () => {
       const sent = await postExample(deps, destinationId, request, call);
       const answer = await record(db, deps.log, destinationId, sent, call);
-      if (answer.succeeded) deps.queue.breakers.requestProbe(recipient);
+      if (answer.succeeded) deps.queue.breakers.requestProbe(destination);
       return answer;
     };
     const stored = idempotency && (await findStoredAnswer(db, idempotency));

@@ -1,6 +1,6 @@
 /** The open circuit breakers as this process knows them: those of the database, and its own changes since. */
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
-import type { Recipient } from '../events/webhook-event-type.ts';
+import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import type { OpenBreaker } from '../store/breakers.ts';
 
 /** What is to be written of a destination's circuit breaker. */
@@ -67,7 +67,7 @@ export class OpenBreakers {
   }
 
   /** Has the destination tried at once, because its owner asks for it. */
-  requestProbe({ destinationId, revision }: Recipient): void {
+  requestProbe({ destinationId, revision }: DestinationRevision): void {
     const open = this.#open.get(destinationId);
     if (open !== undefined) this.#open.set(destinationId, { ...open, revision });
     // Even if none is known to be open: another process may have opened the circuit breaker since they were read.
@@ -76,7 +76,7 @@ export class OpenBreakers {
   }
 
   /** Has those destinations tried at once that were set anew since their circuit breakers have opened. */
-  requestProbesOfNew(recipients: readonly Recipient[]): void {
+  requestProbesOfNew(recipients: readonly DestinationRevision[]): void {
     for (const recipient of recipients) {
       const open = this.#open.get(recipient.destinationId);
       if (open !== undefined && open.revision < recipient.revision) this.requestProbe(recipient);

@@ -9,6 +9,7 @@ import {
   type Queryable,
 } from '@creditlane/postgres/statement';
 import type { DestinationHealth } from '../destinations/destination-health.ts';
+import type { DestinationRevision } from '../events/webhook-event-type.ts';
 
 /** A destination that is disabled: nothing more is sent to it at this revision or an earlier one. */
 export interface DisabledDestination {
@@ -121,7 +122,7 @@ const recordTestSuccess = defineStatement<{ was_disabled: boolean }>(
  */
 export async function storeTestSuccess(
   tx: Queryable,
-  { destinationId, revision }: { destinationId: string; revision: number },
+  { destinationId, revision }: DestinationRevision,
 ): Promise<boolean> {
   const [row] = await recordTestSuccess.run(tx, [destinationId, revision]);
   return row?.was_disabled ?? false;
@@ -136,7 +137,7 @@ const selectDisabled = defineStatement<{ disabled: boolean }>(
 /** Whether nothing is sent to the destination at this revision. */
 export async function isDestinationDisabled(
   db: Queryable,
-  { destinationId, revision }: { destinationId: string; revision: number },
+  { destinationId, revision }: DestinationRevision,
 ): Promise<boolean> {
   const [row] = await selectDisabled.run(db, [destinationId, revision]);
   return row?.disabled ?? false;

@@ -1,6 +1,7 @@
 /** The SQL of replays. `application_id` holds the ordering key. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { DeliveryStateName } from '../delivery-states.ts';
+import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import {
   ANY_END,
   type EndTimes,
@@ -73,7 +74,7 @@ const selectReplayable = defineStatement<ReplayableRow>(
 export async function lockReplayable(
   tx: Queryable,
   id: string,
-  destination: { destinationId: string; revision: number },
+  destination: DestinationRevision,
   { from, to }: EndTimes,
 ): Promise<ReplayableRow | undefined> {
   const values = [id, destination.destinationId, destination.revision, from, to];

@@ -4,7 +4,7 @@
  */
 import { type Column, defineArrayStatement } from '@creditlane/postgres/array-rows';
 import { defineStatement, mapQueryResult, type Query } from '@creditlane/postgres/statement';
-import type { Recipient, SeriesPosition } from '../../events/webhook-event-type.ts';
+import type { DestinationRevision, SeriesPosition } from '../../events/webhook-event-type.ts';
 import {
   counterKey,
   type IntakePlan,
@@ -20,7 +20,7 @@ export interface SeriesAndLanes {
   readonly seriesPosition: SeriesPosition | undefined;
   /** `undefined` when the event has no webhook. */
   readonly orderingKey: string | undefined;
-  readonly recipients: readonly Recipient[];
+  readonly recipients: readonly DestinationRevision[];
 }
 
 // Events of one ordering key come by several topics, whose batches two processes may take in at the same time. Without
