@@ -1,6 +1,7 @@
 /** DeliveriesService: what an integration sees of the deliveries to its destination, and does with them. */
 import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
+import { runNamedPipeline } from '@creditlane/postgres/named-pipeline';
 import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveriesService } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
@@ -8,7 +9,6 @@ import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { stateNameOf } from '../delivery-states.ts';
 import type { Destinations } from '../destinations/destinations.ts';
 import { ANY_END } from '../store/history/end-times.ts';
-import { runNamedPipeline } from '../store/named-pipeline.ts';
 import { findAttemptsQuery, findOwnDeliveryQuery } from '../store/own-deliveries.ts';
 import { listOwnDeliveries } from './list-own-deliveries.ts';
 import { deliveryNotFound, toOwnDelivery } from './own-delivery.ts';

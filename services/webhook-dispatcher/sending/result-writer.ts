@@ -1,21 +1,40 @@
 /** Writes a batch of records in one transaction, and tells the queue what the transaction has changed. */
 import type { Database } from '@creditlane/postgres/database';
+import { runNamedPipeline } from '@creditlane/postgres/named-pipeline';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import { HealthTracker } from '../destinations/destination-health.ts';
-import type { UntriedDelivery } from '../queue/delivery.ts';
+import { type DestinationHealth, HealthTracker } from '../destinations/destination-health.ts';
+import type { LeasedDelivery, UntriedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import {
+  lockReplayedLanesQuery,
+  promoteNextQuery,
+  releaseUntriedQuery,
+} from '../store/deliveries.ts';
+import { type DisabledDestination, updateHealthQuery } from '../store/destinations.ts';
+import {
+  limitLockWaitsQuery,
+  recordLateResultsQuery,
+  recordResultsQuery,
+} from '../store/results.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { DeferredResults } from './deferred-results.ts';
-import {
-  type ResultLimits,
-  recordBatch,
-  recordLate,
-  UNTRIED_DELAY_MS,
-} from './results-transaction.ts';
 
-export interface ResultWriterOptions extends ResultLimits {
+/** How soon an untried delivery is due again. */
+const UNTRIED_DELAY_MS = 1_000;
+/**
+ * How long a statement of a batch waits for a lock. All other results wait meanwhile, and a batch of 1,000 with one
+ * locked delivery waits some eleven times until that delivery is alone.
+ */
+const LOCK_WAIT_MS = 250;
+
+export interface ResultWriterOptions {
   readonly pool: Database['pool'];
   readonly log: Log;
+  readonly leaseMs: number;
+  /** How long a delivery that fails, or lacks its content, holds its lane. */
+  readonly holdMs: number;
+  /** How long a destination may go without a success before it is disabled. */
+  readonly disableAfterMs: number;
   /** Gets the promoted deliveries, drops those of disabled destinations, and remembers when others are due. */
   readonly queue: Pick<DeliveryQueue, 'add' | 'drop'> & {
     readonly backlog: Pick<DeliveryQueue['backlog'], 'expectDue'>;
@@ -45,13 +64,13 @@ export class ResultWriter {
    * database's error if it refuses any part; then nothing is written.
    */
   async write(records: readonly DeliveryRecord[]): Promise<readonly AttemptResult[]> {
-    const { pool, log, queue, deferredResults } = this.#options;
+    const { log, queue, deferredResults } = this.#options;
     const results = records.flatMap((record) => ('result' in record ? [record.result] : []));
     const untried = records.flatMap((record) => ('untried' in record ? [record.untried] : []));
     const healthChanges = this.#health.changesAfter(results);
     const leasedAtMs = performance.now();
     const batch = { results, untried, healthChanges };
-    const { disabled, promoted, late } = await recordBatch(pool, batch, this.#options);
+    const { disabled, promoted, late } = await recordBatch(this.#options, batch);
     this.#health.markStored(healthChanges);
     for (const { isNew, ...destination } of disabled) {
       if (isNew) log.warn(destination, 'a webhook destination is disabled');
@@ -70,9 +89,15 @@ export class ResultWriter {
     return late;
   }
 
-  /** Writes results that `write` has returned. Rejects with the database's error; then none is written. */
+  /**
+   * Writes results that `write` has returned: apart from it, because this looks at several days of ended deliveries. Rejects
+   * with the database's error; then none is written.
+   */
   async writeLate(results: readonly AttemptResult[]): Promise<void> {
-    await recordLate(this.#options.pool, results);
+    await runNamedPipeline(this.#options.pool, {
+      lockWaitsLimited: limitLockWaitsQuery(LOCK_WAIT_MS),
+      recorded: recordLateResultsQuery(results),
+    });
   }
 
   #expectDue(results: readonly AttemptResult[], hasUntried: boolean): void {
@@ -84,4 +109,49 @@ export class ResultWriter {
     if (hasUntried) queue.backlog.expectDue(UNTRIED_DELAY_MS);
     for (const delayMs of delaysMs) queue.backlog.expectDue(delayMs);
   }
+}
+
+/** The results and changes that one transaction writes. */
+interface ResultBatch {
+  readonly results: readonly AttemptResult[];
+  /** Deliveries that could not be tried. */
+  readonly untried: readonly UntriedDelivery[];
+  readonly healthChanges: ReadonlyMap<string, DestinationHealth>;
+}
+
+interface RecordedBatch {
+  readonly disabled: readonly DisabledDestination[];
+  /** The next deliveries of the lanes, leased by this process. */
+  readonly promoted: readonly LeasedDelivery[];
+  /** Results that are not written: none of their deliveries is pending under that lease any more. */
+  readonly late: readonly AttemptResult[];
+}
+
+/** One transaction in one round trip, in the order written here. Rejects as `write` does. */
+async function recordBatch(
+  { pool, leaseMs, holdMs, disableAfterMs }: ResultWriterOptions,
+  { results, untried, healthChanges }: ResultBatch,
+): Promise<RecordedBatch> {
+  const tried = results.map(({ delivery }) => delivery);
+  const {
+    recorded = [],
+    disabled = [],
+    promoted = [],
+  } = await runNamedPipeline(pool, {
+    lockWaitsLimited: limitLockWaitsQuery(LOCK_WAIT_MS),
+    released:
+      untried.length > 0
+        ? releaseUntriedQuery(untried, { delayMs: UNTRIED_DELAY_MS, holdMs })
+        : undefined,
+    replayedLocked: tried.some(({ replays }) => replays > 0)
+      ? lockReplayedLanesQuery(tried)
+      : undefined,
+    recorded: tried.length > 0 ? recordResultsQuery(results, holdMs) : undefined,
+    disabled: healthChanges.size > 0 ? updateHealthQuery(healthChanges, disableAfterMs) : undefined,
+    // Last, so that nothing to a destination that has just been disabled is leased.
+    promoted: tried.length > 0 ? promoteNextQuery(tried, leaseMs) : undefined,
+  });
+  const recordedIds = new Set(recorded.map(({ id }) => id));
+  const late = results.filter(({ delivery }) => !recordedIds.has(delivery.id));
+  return { disabled, promoted, late };
 }

@@ -1,6 +1,6 @@
 /** Runs a pipeline of queries whose results are found by name instead of by position. */
-import { runPipeline } from '@creditlane/postgres/pipeline';
-import type { Query, Queryable } from '@creditlane/postgres/statement';
+import type { Query, Queryable } from '../query.ts';
+import { runPipeline } from './pipeline.ts';
 
 type NamedQueries = Readonly<Record<string, Query<unknown> | undefined>>;
 
