@@ -89,15 +89,17 @@ export class Backlog {
    * about the destinations after the last one, where the next claim continues.
    */
   update(claimed: readonly LeasedDelivery[], capacity: ClaimCapacity, cutOff: boolean): void {
+    const { byDestination, otherDestinations } = capacity;
+    const capacityOf = (id: string) => byDestination.get(id) ?? otherDestinations;
     const counts = new Map<string, number>();
     for (const { destinationId } of claimed) {
       counts.set(destinationId, (counts.get(destinationId) ?? 0) + 1);
     }
     this.#cursor = cutOff ? ([...counts.keys()].sort().at(-1) ?? NIL_UUID) : NIL_UUID;
-    for (const [id, count] of counts) if (count >= capacity.of(id)) this.#destinationIds.add(id);
+    for (const [id, count] of counts) if (count >= capacityOf(id)) this.#destinationIds.add(id);
     if (cutOff) return;
     for (const id of this.#destinationIds) {
-      if ((counts.get(id) ?? 0) < capacity.of(id)) this.#destinationIds.delete(id);
+      if ((counts.get(id) ?? 0) < capacityOf(id)) this.#destinationIds.delete(id);
     }
   }
 }

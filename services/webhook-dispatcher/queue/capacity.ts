@@ -1,25 +1,11 @@
 /** How many more deliveries a process may lease, in total and for each destination. */
 
 /** For a claim, which names to the database the destinations that differ from the others. */
-export class ClaimCapacity {
+export interface ClaimCapacity {
   readonly total: number;
   readonly byDestination: ReadonlyMap<string, number>;
   /** For each destination that `byDestination` does not name. */
   readonly otherDestinations: number;
-
-  constructor(
-    total: number,
-    byDestination: ReadonlyMap<string, number>,
-    otherDestinations: number,
-  ) {
-    this.total = total;
-    this.byDestination = byDestination;
-    this.otherDestinations = otherDestinations;
-  }
-
-  of(destinationId: string): number {
-    return this.byDestination.get(destinationId) ?? this.otherDestinations;
-  }
 }
 
 /** For an intake, which looks up the destinations of its events alone. */

@@ -8,16 +8,16 @@ import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
 import type { LRUCache } from 'lru-cache';
 import type { OpenBreaker } from '../store/breakers.ts';
 import { Backlog } from './backlog.ts';
-import { ClaimCapacity, IntakeCapacity } from './capacity.ts';
+import { type ClaimCapacity, IntakeCapacity } from './capacity.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import {
   capacityOf,
   type DestinationQueue,
+  DestinationQueues,
   NOT_TAKEN,
   QUEUED_PER_REQUEST,
   type QueueEntry,
 } from './destination-queue.ts';
-import { DestinationQueues } from './destination-queues.ts';
 import { OpenBreakers } from './open-breakers.ts';
 import { SendSlots, SLOW_MS } from './send-slots.ts';
 
@@ -236,8 +236,8 @@ export class DeliveryQueue {
       // Nothing is claimed of those with an open circuit breaker: see store/breakers.ts.
       if (!this.breakers.has(id)) byDestination.set(id, this.#capacityOf(id));
     }
-    const others = capacityOf(this.#destinations.limitOfNew(), 0);
-    return new ClaimCapacity(this.#capacityLeft, byDestination, others);
+    const otherDestinations = capacityOf(this.#destinations.limitOfNew(), 0);
+    return { total: this.#capacityLeft, byDestination, otherDestinations };
   }
 
   /** How many requests to a destination may be under way now. */

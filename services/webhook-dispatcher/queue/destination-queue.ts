@@ -1,5 +1,6 @@
-/** The part of the delivery queue that belongs to one destination. */
-import type { AdaptiveLimit } from './adaptive-limit.ts';
+/** The parts of the delivery queue that belong to one destination each. */
+import { LRUCache } from 'lru-cache';
+import { AdaptiveLimit } from './adaptive-limit.ts';
 import type { LeasedDelivery } from './delivery.ts';
 
 /** A delivery in the queue. A later lease of the same delivery replaces `delivery` and the time. */
@@ -25,6 +26,8 @@ export const NOT_TAKEN = {
 
 /** How many deliveries are queued per request that may be under way, so that no request waits for a claim. */
 export const QUEUED_PER_REQUEST = 4;
+/** The limits of so many destinations are kept. A destination without one is sent to as a new one. */
+const MAX_LIMITS = 20_000;
 
 export class DestinationQueue {
   readonly id: string;
@@ -86,4 +89,56 @@ export function capacityOf(limit: AdaptiveLimit, size: number): number {
   const { requests, isProven, isSlow } = limit;
   const capacity = isProven && !isSlow ? requests * QUEUED_PER_REQUEST : requests + 1;
   return size * 2 <= capacity ? capacity - size : 0;
+}
+
+/** The queues of the destinations that have a delivery here, and the limits of destinations, which outlast their queues. */
+export class DestinationQueues {
+  readonly #maxRequests: number;
+  readonly #queues = new Map<string, DestinationQueue>();
+  readonly #limits = new LRUCache<string, AdaptiveLimit>({ max: MAX_LIMITS });
+
+  /** To one destination, `maxRequests` may be under way at once. */
+  constructor(maxRequests: number) {
+    this.#maxRequests = maxRequests;
+  }
+
+  /** The destinations that have a queue. */
+  get ids(): Iterable<string> {
+    return this.#queues.keys();
+  }
+
+  /** The destinations whose limits are kept. */
+  get limitedIds(): Iterable<string> {
+    return this.#limits.keys();
+  }
+
+  all(): DestinationQueue[] {
+    return [...this.#queues.values()];
+  }
+
+  find(id: string): DestinationQueue | undefined {
+    return this.#queues.get(id);
+  }
+
+  /** Adds a queue for a destination that has none. */
+  add(id: string): DestinationQueue {
+    const limit = this.limitOf(id);
+    this.#limits.set(id, limit);
+    const queue = new DestinationQueue(id, limit);
+    this.#queues.set(id, queue);
+    return queue;
+  }
+
+  removeIfEmpty({ id, size }: DestinationQueue): void {
+    if (size === 0) this.#queues.delete(id);
+  }
+
+  /** The limit of the destination, or that of a new one when none is kept. */
+  limitOf(id: string): AdaptiveLimit {
+    return this.#limits.get(id) ?? this.limitOfNew();
+  }
+
+  limitOfNew(): AdaptiveLimit {
+    return new AdaptiveLimit(this.#maxRequests);
+  }
 }
