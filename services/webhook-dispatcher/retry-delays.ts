@@ -3,14 +3,14 @@ import { parseDurationMs } from '@creditlane/runtime/env';
 
 const MAX_DELAYS = 50;
 /** The due time of a delivery must be one that PostgreSQL can store. */
-const MAX_DELAY = '30d';
+const MAX_DELAY = '3650d';
 
 class RetryDelaysError extends Error {
   override name = 'RetryDelaysError';
   readonly loggable = true;
 }
 
-/** The delays in milliseconds. Throws when an item is no time span of at most 30 days, or when there are more than 50. */
+/** The delays in milliseconds. Throws when an item is no time span of at most 3,650 days, or when there are more than 50. */
 export function parseDelays(text: string): number[] {
   const delays = text.split(',').map((item) => {
     const delayMs = parseDurationMs(item.trim());

@@ -26,8 +26,8 @@ it('with RETRY_DELAYS the schedule is the given one', () => {
 });
 
 it.each([
-  ['RETRY_DELAYS', '5s,31d', 'RETRY_DELAYS: must be time spans of at most 30d'],
-  ['DISABLE_AFTER', '366d', 'DISABLE_AFTER: must be a time span'],
+  ['RETRY_DELAYS', '5s,3651d', 'RETRY_DELAYS: must be time spans of at most 3650d'],
+  ['DISABLE_AFTER', '3651d', 'DISABLE_AFTER: must be a time span'],
 ])('with a longer %s than %s may be, the start is refused', (name, value, problem) => {
   expect(() => read({ ...needed, [name]: value })).toThrow(problem);
 });

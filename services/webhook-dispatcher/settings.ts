@@ -16,7 +16,7 @@ export const SETTINGS = {
   retryDelaysMs: setting.parsed('RETRY_DELAYS', parseDelays, {
     type: 'time spans separated by commas',
     default: RETRY_DELAYS_MS.map(formatDurationMs).join(','),
-    about: 'The delays between the attempts of a delivery, of at most 30d each.',
+    about: 'The delays between the attempts of a delivery, of at most 3650d each.',
   }),
   holdMs: setting.durationMs('ORDER_HOLD', {
     default: '1h',
@@ -28,7 +28,7 @@ export const SETTINGS = {
   disableAfterMs: setting.durationMs('DISABLE_AFTER', {
     default: '120h',
     min: '1s',
-    max: '365d',
+    max: '3650d',
     about: 'How long a destination may go without a success before it is disabled.',
   }),
   maxInFlight: setting.integer('MAX_IN_FLIGHT', {
