@@ -1,6 +1,10 @@
 /**
  * The transactional inbox: a consumer handles each event once, in one transaction with the rows that
  * it writes for the event. An event that cannot be handled becomes a dead letter and blocks no other.
+ *
+ * A batch is applied in one round trip where `writeInOneRoundTrip` can, and otherwise in two. When a statement takes longer than
+ * it may, the batch is applied in chunks, which are halved until they are fast enough. When the database or `planWrites` refuses
+ * an event, each event of the chunk is applied alone: three times, before it becomes a dead letter.
  */
 import type { EventMessage } from '@creditlane/events/message';
 import { type DecodedEvent, decodeEvent, UndecodableEventError } from '@creditlane/events/topics';
