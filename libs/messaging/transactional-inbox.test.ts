@@ -241,13 +241,15 @@ test('a message with bytes that PostgreSQL cannot store becomes a dead letter', 
     const sent = message(key);
     return { ...sent, headers: { ...sent.headers, ...headers } };
   };
+  const longId = randomBytes(4_000).toString('base64');
   await handle([
     { ...message('a'), key: 'a\0' },
     withHeaders('b', { ce_source: 'decisions\0', ce_id: 'none' }),
     withHeaders('c', { 'ce_\0': '', ce_id: 'none too' }),
     withHeaders('d', { ce_type: 'DecisionRecorded\0' }),
-    // As an index entry it would be too long.
-    withHeaders('e', { ce_id: randomBytes(4_000).toString('base64') }),
+    // As index entries these would be too long.
+    withHeaders('e', { ce_id: `${longId}1` }),
+    withHeaders('e', { ce_id: `${longId}2` }),
     message('f'),
   ]);
   expect((await deadLetters()).map(({ key }) => key).sort()).toEqual([
@@ -255,6 +257,7 @@ test('a message with bytes that PostgreSQL cannot store becomes a dead letter', 
     'b',
     'c',
     'd',
+    'e',
     'e',
   ]);
   expect(await effects()).toEqual(['f']);

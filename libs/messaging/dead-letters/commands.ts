@@ -92,9 +92,11 @@ const selectRedrives = defineStatement(
 async function look({ database, print }: Context, options: CommandOptions): Promise<boolean> {
   const id = idOf(options, 'id');
   const [row] = await selectOne.run(database.pool, [id]);
+  const redrives = await selectRedrives.run(database.pool, [id]);
   if (row === undefined) {
-    print({ id, found: false });
-    return false;
+    // A dead letter that was handled long ago is deleted, and the record of its redrives stays.
+    print({ id, found: false, redrives });
+    return redrives.length > 0;
   }
   const { consumer, topic, type, eventId, parkedAt, handledAt, reason, key, headers, value } = row;
   print({
@@ -102,7 +104,7 @@ async function look({ database, print }: Context, options: CommandOptions): Prom
     ...{ parkedAt, handledAt, reason, key: maskText(key), time: maskText(headers.ce_time ?? '') },
     bytes: value.byteLength,
     event: maskedEvent(headers, value),
-    redrives: await selectRedrives.run(database.pool, [id]),
+    redrives,
   });
   return true;
 }

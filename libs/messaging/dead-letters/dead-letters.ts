@@ -7,6 +7,7 @@
  * a later event of that submission, because an older decision must not follow a newer one. So only the
  * last event of its submission takes effect; the other dead letters stay as a record.
  */
+import { createHash } from 'node:crypto';
 import type { EventMessage } from '@creditlane/events/message';
 import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
 import { defineStatement } from '@creditlane/postgres/statement';
@@ -45,7 +46,7 @@ const insertDeadLetter = defineStatement(
 
 /**
  * Stores a message with the error that its handling ended with; a repeated message that has a `ce_id` is stored once. Headers
- * are stored up to MAX_HEADER_LENGTH, and NUL, which PostgreSQL stores in no text, as U+FFFD: a message of any bytes can be
+ * that are longer than MAX_HEADER_LENGTH end with a digest of their text, and NUL, which PostgreSQL stores in no text, as U+FFFD: a message of any bytes can be
  * stored, because one that cannot would hold up its partition.
  */
 export async function storeDeadLetter(
@@ -71,7 +72,12 @@ export async function storeDeadLetter(
   ]);
 }
 
-const storableHeader = (text: string) => storableText(text.slice(0, MAX_HEADER_LENGTH));
+/** A digest keeps long texts that begin alike apart: the ids of two messages must not become one. */
+function storableHeader(text: string): string {
+  if (text.length <= MAX_HEADER_LENGTH) return storableText(text);
+  const digest = createHash('sha256').update(text).digest('hex');
+  return storableText(`${text.slice(0, MAX_HEADER_LENGTH - digest.length)}${digest}`);
+}
 
 /** jsonb refuses half of a surrogate pair, too, which a cut may leave. */
 const storableText = (text: string) => text.replaceAll('\0', '\uFFFD').toWellFormed();

@@ -89,9 +89,13 @@ const lockConsumer = defineStatement(
   `SELECT pg_advisory_xact_lock(hashtextextended('redrives ' || $1, 0))`,
 );
 
-// A redrive that its process did not finish is taken again after a minute, or when the database's clock was set back; the inbox recognises the event if the
-// process had handled it. Until then, later ones of its key are left, because a consumer drops an event that comes after a
-// later one.
+const TAKEN_FOR = '1 minute';
+/** Whether a process has the redrive. A time that is later by more was set before the database's clock was set back. */
+const isTakenSql = (takenAt: string) =>
+  `(${takenAt} BETWEEN now() - interval '${TAKEN_FOR}' AND now() + interval '${TAKEN_FOR}') IS TRUE`;
+
+// A redrive that its process did not finish is taken again after TAKEN_FOR. The inbox recognises the event if that process had
+// handled it. Until then later redrives of the key wait, because a consumer drops an event that comes after a later one.
 const take = defineStatement<Omit<TakenRedrive, 'message'> & EventMessage>(
   'redrive_take',
   `WITH taken AS (
@@ -99,11 +103,11 @@ const take = defineStatement<Omit<TakenRedrive, 'message'> & EventMessage>(
      WHERE id = ANY (ARRAY(
        SELECT r.id FROM dead_letter_redrives AS r JOIN dead_letters AS d ON d.id = r.dead_letter_id
        WHERE r.finished_at IS NULL AND d.consumer = $1
-         AND (r.taken_at BETWEEN now() - interval '1 minute' AND now() + interval '1 minute') IS NOT TRUE
+         AND NOT ${isTakenSql('r.taken_at')}
          AND NOT EXISTS (
            SELECT FROM dead_letter_redrives AS under_way JOIN dead_letters AS earlier
              ON earlier.id = under_way.dead_letter_id
-           WHERE under_way.finished_at IS NULL AND under_way.taken_at BETWEEN now() - interval '1 minute' AND now() + interval '1 minute'
+           WHERE under_way.finished_at IS NULL AND ${isTakenSql('under_way.taken_at')}
              AND earlier.consumer = $1 AND earlier.key = d.key AND earlier.id < d.id)
        ORDER BY d.id LIMIT $2 FOR UPDATE OF r))
      RETURNING id, dead_letter_id, requested_by
