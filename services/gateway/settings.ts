@@ -49,11 +49,11 @@ export const SETTINGS = {
     about: 'How long a key, a grant, or the lack of one is cached.',
   }),
   graceMs: setting.durationMs('CLOSE_GRACE', {
-    default: '11s',
+    default: '21s',
     min: '0ms',
     max: '60s',
     about:
-      'How long requests under way may go on once the gateway closes; longer than REQUEST_DEADLINE. In the Helm chart, `shutdown.closeSeconds` must be 11 s longer at least.',
+      'How long requests under way may go on once the gateway closes; a test event takes up to 20 s. In the Helm chart, `shutdown.closeSeconds` must be 11 s longer at least.',
   }),
 };
 
