@@ -36,8 +36,8 @@ import {
   purgeReplayJobs,
   purgesOfRowsWithoutDay,
 } from './store/history/retention.ts';
+import { purgeTestEventLeases } from './store/leases-of-test-events.ts';
 import { startQueueStatistics } from './store/queue-statistics.ts';
-import { purgeTestEventLeases } from './store/test-event-leases.ts';
 
 /** The running service, which the process's closers stop. */
 export interface WebhookDispatcher {

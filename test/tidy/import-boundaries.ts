@@ -92,6 +92,9 @@ const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/;
 const COMMENT = /^\s*(\/\/|\*|\/\*)/;
 const TEST_FILE = /(\.test|\/test-[^/]+)\.\w+$/;
 
+const IS_IN_IMAGE = /^(libs|proto|services\/(?!bureau-simulator\/))/;
+const SHARED_BY_TESTS = /\/test-[^/]+$/;
+
 /** Every use of a library, global or package in a file that must not use it. */
 export function findForbiddenUses(sourceFiles: string[]): Finding[] {
   const packages = listPackages();
@@ -104,6 +107,9 @@ export function findForbiddenUses(sourceFiles: string[]): Finding[] {
     const reason = imported.startsWith('.')
       ? checkRelativeImport(file, imported, packages)
       : checkPackageImport(file, imported, packages);
+    if (IS_IN_IMAGE.test(file) && !TEST_FILE.test(file) && SHARED_BY_TESTS.test(imported)) {
+      return `imports ${imported}: deploy/Dockerfile.dockerignore leaves files named test-* out of the image`;
+    }
     return reason && `imports ${imported}: ${reason}`;
   });
 }

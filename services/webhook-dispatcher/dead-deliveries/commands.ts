@@ -112,9 +112,9 @@ async function redriveOne({ database, print }: Context, id: string, requestedBy:
   }
   const { destinationId } = found;
   const problem = await inTransaction(database.pool, async (tx) => {
-    const lane = await lockEarlierPending(tx, id, destinationId);
-    if (lane === undefined) return DELETED;
-    const { waits, endTimes } = lane;
+    const start = await lockEarlierPending(tx, id, destinationId);
+    if (start === undefined) return DELETED;
+    const { waits, endTimes } = start;
     // Revision 0: only the integrations service knows whether a disabled destination was set anew since.
     const locked = await lockReplayable(tx, id, { destinationId, revision: 0 }, endTimes);
     if (locked === undefined) return DELETED;

@@ -18,9 +18,7 @@ import {
 
 export interface EndPendingDeps {
   readonly pool: Database['pool'];
-  /**
-   * Drops the deliveries that end, and gets those that are promoted because the destination was enabled.
-   */
+  /** Loses the deliveries that end, and gets those that are promoted because the destination was enabled. */
   readonly queue: Pick<DeliveryQueue, 'add' | 'dropEnded'>;
   readonly leaseMs: number;
 }
@@ -47,7 +45,7 @@ export async function endPending(
       const beganMs = performance.now();
       const ended = await endSlice(deps, { destinationId, reason, state, after, limit: SLICE });
       count += ended.length;
-      // No others: the destination may have been enabled since it was found, and what is leased since is to be sent.
+      // Only those: what was leased since the destination was enabled, which it may have been meanwhile, is to be sent.
       deps.queue.dropEnded(destinationId, new Set(ended.map(({ id }) => id)));
       after = ended.length < SLICE ? undefined : ended.at(-1);
       // As long as the slice took, so that no more than half of the time goes into slices.

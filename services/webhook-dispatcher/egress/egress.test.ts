@@ -272,13 +272,13 @@ describe('posting a webhook', () => {
     expect(outcome).toEqual({ kind: 'failed', reason: 'deadline' });
   });
 
-  it('fails by a deadline of its own that is earlier than that of others, and by no later one', async () => {
+  it('with a deadline of its own fails by the earlier of it and that of the egress', async () => {
     const late = { kind: 'failed', reason: 'deadline' };
     const { url } = await receiver(() => {});
     const [own, others] = [egress({ deadlineMs: 20_000 }), egress({ deadlineMs: 150 })];
     const hanging = { ...post, destinationUrl: url };
-    expect(await own.post({ ...hanging, maxDeadlineMs: 150 })).toEqual(late);
-    expect(await others.post({ ...hanging, maxDeadlineMs: 20_000 })).toEqual(late);
+    expect(await own.post({ ...hanging, ownDeadlineMs: 150 })).toEqual(late);
+    expect(await others.post({ ...hanging, ownDeadlineMs: 20_000 })).toEqual(late);
   }, 10_000);
 
   it('reads an answer that arrived before the deadline after the process was stopped past it', async () => {

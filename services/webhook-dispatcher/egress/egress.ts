@@ -28,8 +28,8 @@ export interface Post extends SendingHooks {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string;
-  /** Ends the exchange before the deadline of all others, if that is later. */
-  readonly maxDeadlineMs?: number;
+  /** A deadline of this exchange alone. It counts only when it is earlier than the `deadlineMs` of the egress. */
+  readonly ownDeadlineMs?: number;
 }
 
 const MAX_POOLS = 1_024;
@@ -70,7 +70,7 @@ export class Egress {
     path,
     headers,
     body,
-    maxDeadlineMs = Infinity,
+    ownDeadlineMs = Infinity,
     ...hooks
   }: Post): Promise<Outcome | undefined> {
     let url: URL;
@@ -82,7 +82,7 @@ export class Egress {
       throw error;
     }
     if (this.#closed) return undefined;
-    const deadlineMs = Math.min(this.#options.deadlineMs, maxDeadlineMs);
+    const deadlineMs = Math.min(this.#options.deadlineMs, ownDeadlineMs);
     const exchange = new Exchange({ url, headers, body }, deadlineMs, hooks);
     this.#poolOf(destinationId, url).carry(exchange);
     const outcome = await exchange.outcome;

@@ -19,7 +19,7 @@ export async function startReceivers({
   cert: string;
   key: string;
 }): Promise<Receivers> {
-  const child = fork(new URL('./receiver-process.ts', import.meta.url), [cert, key]);
+  const child = fork(new URL('./test-receiver-process.ts', import.meta.url), [cert, key]);
   const [ports] = await once(child, 'message');
   return {
     ports,

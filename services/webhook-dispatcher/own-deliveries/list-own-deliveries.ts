@@ -8,8 +8,7 @@ import {
 } from '@creditlane/rpc/lists/list-cursor';
 import { itemsThatFit, type Page } from '@creditlane/rpc/lists/list-page';
 import { isCanonicalUuid, NIL_UUID } from '@creditlane/runtime/ids';
-import type { DeliveryStateName } from '../delivery-states.ts';
-import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
+import { DELIVERY_STATE_NAMES, type DeliveryStateName } from '../delivery-states.ts';
 import type { EventTypes } from '../events/record-ids.ts';
 import {
   findOwnDeliveries,
@@ -17,7 +16,7 @@ import {
   type OwnDeliveryRow,
 } from '../store/own-deliveries.ts';
 
-/** Undefined in a filter is any. */
+/** A field that is undefined accepts every delivery. */
 export interface DeliveryFilter {
   readonly destinationId: string;
   readonly state: DeliveryStateName | undefined;
@@ -74,10 +73,9 @@ function eventsOf(
   eventTypes: EventTypes,
 ): readonly string[] | undefined {
   if (applicationId === undefined) return event === undefined ? undefined : [event];
-  const ofApplications = [...eventTypes].filter(([, { orderedBy }]) => orderedBy === 'application');
-  return ofApplications
-    .map(([name]) => name)
-    .filter((name) => event === undefined || name === event);
+  return [...eventTypes]
+    .filter(([name, { orderedBy }]) => orderedBy === 'application' && (event ?? name) === name)
+    .map(([name]) => name);
 }
 
 function positionIn({ createdAtMicros, id }: ListPosition): [string, string] {

@@ -52,9 +52,9 @@ export async function replayDelivery(
 
   const outcome = await answerOnce(db, idempotency, () =>
     inTransaction(db, async (tx) => {
-      const lane = await lockEarlierPending(tx, deliveryId, destinationId);
-      if (lane === undefined) throw deliveryNotFound();
-      const { waits, endTimes } = lane;
+      const start = await lockEarlierPending(tx, deliveryId, destinationId);
+      if (start === undefined) throw deliveryNotFound();
+      const { waits, endTimes } = start;
       const found = await lockReplayable(tx, deliveryId, destination, endTimes);
       if (found === undefined) throw deliveryNotFound();
       const refusal = refusalOf(found);

@@ -20,14 +20,14 @@ import type { DestinationRevision, WebhookEventType } from '../events/webhook-ev
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { requestHeaders } from '../sending/request-headers.ts';
 import { storeTestSuccess } from '../store/destinations.ts';
-import { leaseTestEvent, releaseTestEvent } from '../store/test-event-leases.ts';
+import { leaseTestEvent, releaseTestEvent } from '../store/leases-of-test-events.ts';
 import { deliveriesOf, destinationNotFound } from './own-destination.ts';
 
 /** Test events under way in this process, to all destinations together; each may take the whole deadline. */
 const MAX_UNDER_WAY = 64;
 /** The gateway waits for the whole call for 20 seconds. */
 const MAX_EXCHANGE_MS = 15_000;
-/** Longer than a test event takes: the call for the destination, the exchange, and the record of the answer. */
+/** Longer than a call may last: the gateway gives up after 20 s, and recording the answer follows the exchange. */
 const LEASE_MS = 40_000;
 
 export interface TestEventDeps {
@@ -64,7 +64,7 @@ export type SendTestEvent = (
 ) => Promise<SendTestEventResponse>;
 
 export function createSendTestEvent(deps: TestEventDeps): SendTestEvent {
-  const alone = createLeaseHolder(deps);
+  const underLease = createUnderLease(deps);
   return async (destination, request, call) => {
     if (destination === undefined) throw destinationNotFound();
     const { destinationId } = destination;
@@ -80,15 +80,18 @@ export function createSendTestEvent(deps: TestEventDeps): SendTestEvent {
     // Under the lease the answer is looked for once more: a duplicate request may have stored it just before.
     const outcome = stored
       ? { replayed: true as const, answer: stored }
-      : await alone(db, destinationId, () => answerOnce(db, idempotency, send));
+      : await underLease(db, destinationId, () => answerOnce(db, idempotency, send));
     if (!outcome.replayed) return outcome.answer;
     call.markReplayed();
     return fromBinary(SendTestEventResponseSchema, outcome.answer);
   };
 }
 
-/** Returns the function that runs `send` while no other replica sends a test event to the destination. */
-function createLeaseHolder({ log, newId }: TestEventDeps) {
+/**
+ * Returns the function that runs `send` under the destination's lease. It throws Fault `test_event_under_way` while any replica
+ * has the lease, and `overloaded`.
+ */
+function createUnderLease({ log, newId }: TestEventDeps) {
   let underWay = 0;
   return async <T>(db: ScopedPool, destinationId: string, send: () => Promise<T>): Promise<T> => {
     if (underWay >= MAX_UNDER_WAY) {
@@ -102,7 +105,7 @@ function createLeaseHolder({ log, newId }: TestEventDeps) {
         throw conflict('test_event_under_way', message);
       }
       return await send().finally(() =>
-        // The answer is that of the receiver all the same.
+        // The call does not fail with it: the receiver's answer is stored already.
         releaseTestEvent(db, lease).catch((err) => {
           log.warn(
             { err, destinationId },
@@ -153,7 +156,7 @@ async function postExample(
       'webhook-test': 'true',
     },
     body,
-    maxDeadlineMs: MAX_EXCHANGE_MS,
+    ownDeadlineMs: MAX_EXCHANGE_MS,
   });
   if (outcome === undefined) throw unavailable('the webhook dispatcher is shutting down');
   const durationMs = clock().getTime() - startedAt.getTime();

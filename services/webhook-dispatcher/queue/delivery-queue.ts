@@ -212,7 +212,7 @@ export class DeliveryQueue {
     }
   }
 
-  /** Removes those deliveries to a destination that have ended and wait here. */
+  /** Removes the waiting deliveries to a destination with these ids, which have ended. Those under way stay. */
   dropEnded(destinationId: string, ids: ReadonlySet<string>): void {
     const destination = this.#destinations.find(destinationId);
     if (destination === undefined) return;
@@ -331,8 +331,8 @@ export class DeliveryQueue {
       const isSuspect = this.#slots.shareLongHeld(destination, nowMs) || isOpen;
       this.#slots.setSuspect(destination, isSuspect);
       if (waiting.length === 0 || !(isOpen || (isSuspect && !wasSuspect))) continue;
-      const isProbe = ({ delivery }: QueueEntry) => this.breakers.isProbe(id, delivery.id);
-      for (const { delivery } of destination.removeWaiting((entry) => !isProbe(entry))) {
+      const isNoProbe = ({ delivery }: QueueEntry) => !this.breakers.isProbe(id, delivery.id);
+      for (const { delivery } of destination.removeWaiting(isNoProbe)) {
         this.#entries.delete(delivery.id);
         released.push(delivery);
       }

@@ -66,11 +66,14 @@ export class DestinationQueue {
     return this.waiting.length > 0 && !this.isReady && this.sending.size < this.limit.requests;
   }
 
-  /** Removes and returns those that wait and are chosen. */
-  removeWaiting(isChosen: (entry: QueueEntry) => boolean): QueueEntry[] {
+  /** Removes the waiting deliveries for which `isRemoved` is true, and returns them. */
+  removeWaiting(isRemoved: (entry: QueueEntry) => boolean): QueueEntry[] {
     const waiting = this.waiting.splice(0);
-    this.waiting.push(...waiting.filter((entry) => !isChosen(entry)));
-    return waiting.filter(isChosen);
+    const { removed = [], kept = [] } = Object.groupBy(waiting, (entry) =>
+      isRemoved(entry) ? 'removed' : 'kept',
+    );
+    this.waiting.push(...kept);
+    return removed;
   }
 
   /** How many more deliveries the queue may get. */

@@ -5,11 +5,11 @@ const DELAY_MS = 1_000;
 
 let results: DeferredResults;
 /** The ordering keys of the results that may be recorded. */
-let released: string[];
+let recorded: string[];
 beforeEach(() => {
   vi.useFakeTimers();
   results = new DeferredResults(DELAY_MS);
-  released = [];
+  recorded = [];
 });
 afterEach(() => {
   results.close();
@@ -19,64 +19,64 @@ afterEach(() => {
 const laneOf = (orderingKey: string) => ({ orderingKey, destinationId: 'destination' });
 async function defer(orderingKeys: readonly string[], isUrgent = false): Promise<void> {
   for (const key of orderingKeys)
-    void results.defer(laneOf(key), isUrgent).then(() => released.push(key));
+    void results.defer(laneOf(key), isUrgent).then(() => recorded.push(key));
   await vi.advanceTimersByTimeAsync(0);
 }
 
-it('results are deferred for the time of the first one, and are released together', async () => {
+it('results that are deferred are recorded together, when the time of the first one is over', async () => {
   await defer(['a']);
   await vi.advanceTimersByTimeAsync(DELAY_MS - 1);
   await defer(['b']);
-  expect(released).toEqual([]);
+  expect(recorded).toEqual([]);
   await vi.advanceTimersByTimeAsync(1);
-  expect(released).toEqual(['a', 'b']);
+  expect(recorded).toEqual(['a', 'b']);
 });
 
 it('no more than 32 results are deferred', async () => {
   const keys = Array.from({ length: 32 }, (_, n) => `key ${n}`);
   await defer(keys.slice(1));
-  expect(released).toEqual([]);
+  expect(recorded).toEqual([]);
   await defer(['key 0']);
-  expect(released).toHaveLength(32);
+  expect(recorded).toHaveLength(32);
 });
 
-it('an urgent result releases all', async () => {
+it('with an urgent result all are recorded', async () => {
   await defer(['a']);
   await defer(['b'], true);
-  expect(released).toEqual(['a', 'b']);
+  expect(recorded).toEqual(['a', 'b']);
 });
 
-it('a delivery that begins to wait behind a deferred result releases all', async () => {
+it('when a delivery begins to wait behind a deferred result, all are recorded', async () => {
   await defer(['a', 'b']);
   results.addWaiting([laneOf('c')]);
   await vi.advanceTimersByTimeAsync(0);
-  expect(released).toEqual([]);
+  expect(recorded).toEqual([]);
   results.addWaiting([laneOf('a')]);
   await vi.advanceTimersByTimeAsync(0);
-  expect(released).toEqual(['a', 'b']);
+  expect(recorded).toEqual(['a', 'b']);
 });
 
-it('all results are released when one of them is of a destination whose capacity is needed', async () => {
+it("when the capacity of one result's destination is needed, all are recorded", async () => {
   await defer(['a', 'b']);
   results.recordDeferredOf(new Set(['other']));
   await vi.advanceTimersByTimeAsync(0);
-  expect(released).toEqual([]);
+  expect(recorded).toEqual([]);
   results.recordDeferredOf(new Set(['other', 'destination']));
   await vi.advanceTimersByTimeAsync(0);
-  expect(released).toEqual(['a', 'b']);
+  expect(recorded).toEqual(['a', 'b']);
   await defer(['c']);
   results.recordDeferredOf(undefined);
   await vi.advanceTimersByTimeAsync(0);
-  expect(released).toEqual(['a', 'b', 'c']);
+  expect(recorded).toEqual(['a', 'b', 'c']);
 });
 
 it('results are not deferred while deliveries wait in their lane', async () => {
   results.addWaiting([laneOf('a')]);
   await defer(['b', 'a', 'a']);
-  expect(released).toEqual(['b', 'a', 'a']);
+  expect(recorded).toEqual(['b', 'a', 'a']);
   results.updateWaiting([laneOf('a')], []);
   await defer(['a']);
-  expect(released).toHaveLength(3);
+  expect(recorded).toHaveLength(3);
 });
 
 it('after a promotion, results of the lane are not deferred, whoever has added its deliveries', async () => {
@@ -84,14 +84,14 @@ it('after a promotion, results of the lane are not deferred, whoever has added i
   await vi.advanceTimersByTimeAsync(DELAY_MS);
   results.updateWaiting([laneOf('a'), laneOf('b')], [laneOf('a')]);
   await defer(['a']);
-  expect(released).toEqual(['a', 'a']);
+  expect(recorded).toEqual(['a', 'a']);
   await defer(['b']);
-  expect(released).toHaveLength(2);
+  expect(recorded).toHaveLength(2);
 });
 
 it('after the close nothing is deferred', async () => {
   await defer(['a']);
   results.close();
   await defer(['b']);
-  expect(released).toEqual(['a', 'b']);
+  expect(recorded).toEqual(['a', 'b']);
 });

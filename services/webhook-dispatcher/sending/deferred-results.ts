@@ -12,7 +12,7 @@ const MAX_LANES = 20_000;
 interface DeferredResult {
   readonly lane: string;
   readonly destinationId: string;
-  readonly release: () => void;
+  readonly beginRecording: () => void;
 }
 
 export class DeferredResults {
@@ -32,7 +32,7 @@ export class DeferredResults {
   defer(lane: Lane, isUrgent: boolean): Promise<void> {
     const key = keyOf(lane);
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#deferred.push({ lane: key, destinationId: lane.destinationId, release: resolve });
+    this.#deferred.push({ lane: key, destinationId: lane.destinationId, beginRecording: resolve });
     const isFull = this.#deferred.length >= MAX_DEFERRED;
     if (isUrgent || this.#waitingLanes.has(key) || isFull || this.#closed) this.recordAll();
     else this.#timer ??= setTimeout(() => this.recordAll(), this.#maxDelayMs);
@@ -65,7 +65,7 @@ export class DeferredResults {
   recordAll(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const { release } of this.#deferred.splice(0)) release();
+    for (const { beginRecording } of this.#deferred.splice(0)) beginRecording();
   }
 
   /** Defers no results any more. */

@@ -13,7 +13,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The delays between the ten attempts of a delivery: 75 hours in all. */
+/** The delays between the ten attempts of a delivery: 75 hours together, without jitter and `Retry-After`. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   5 * MINUTE_MS,

@@ -32,10 +32,10 @@ export interface ListPosition {
   readonly id: string;
 }
 
+/** A field that is undefined accepts every delivery. */
 export interface ListQuery {
   readonly destinationId: string;
   readonly states: readonly DeliveryStateName[];
-  /** Undefined: any. */
   readonly events: readonly string[] | undefined;
   readonly orderingKey: string | undefined;
   readonly createdFrom: Date | undefined;

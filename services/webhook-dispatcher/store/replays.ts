@@ -35,8 +35,8 @@ const lockEarlier = defineStatement<{ settledAt: Date | null; earlierId: string 
    WHERE replayed.id = $1 AND replayed.destination_id = $2 AND ${endedWithinSql('replayed', '$3', '$4')}`,
 );
 
-/** The lane of a delivery to replay: when that one ended, and whether it waits for an earlier one. */
-export interface LockedLane {
+/** What `lockEarlierPending` finds of a delivery to replay: when it ended, and whether it will wait for an earlier one. */
+export interface ReplayStart {
   readonly endTimes: EndTimes;
   readonly waits: boolean;
 }
@@ -51,7 +51,7 @@ export async function lockEarlierPending(
   tx: Queryable,
   id: string,
   destinationId: string,
-): Promise<LockedLane | undefined> {
+): Promise<ReplayStart | undefined> {
   const find = async ({ from, to }: EndTimes) => {
     const [found] = await lockEarlier.run(tx, [id, destinationId, from, to]);
     return found;

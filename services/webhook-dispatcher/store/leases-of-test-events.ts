@@ -13,11 +13,14 @@ const insertLease = defineStatement<{ leased: boolean }>(
    VALUES ($1, $2, now() + $3 * interval '1 ms')
    ON CONFLICT (destination_id) DO UPDATE
      SET lease_id = excluded.lease_id, leased_until = excluded.leased_until
-     WHERE l.leased_until <= now()
+     WHERE l.leased_until NOT BETWEEN now() AND now() + 2 * $3 * interval '1 ms'
    RETURNING true AS leased`,
 );
 
-/** Takes the destination's lease for `leaseMs`. False while another one is in force. */
+/**
+ * Takes the destination's lease for `leaseMs`. False while another one is in force; one that ends more than twice that time from
+ * now was taken before the database's clock was set back.
+ */
 export async function leaseTestEvent(
   db: Queryable,
   { destinationId, leaseId }: TestEventLease,
