@@ -189,6 +189,7 @@ export async function answerOnce<T extends NonNullable<unknown>>(
   return writeFirst(db, idempotency, write) as Promise<Outcome<T>>;
 }
 
+/** The second attempt follows a collision with an expired answer. One that collides again finds the answer of its duplicate. */
 const MAX_ATTEMPTS = 3;
 
 /**

@@ -11,8 +11,8 @@ export interface OwnedDatabase {
 
 export interface EnsureOptions {
   /**
-   * Whether roles that exist get their password and their login, too: where nothing else changes passwords. Otherwise it
-   * would undo the change of a password, or let a login that was taken back in again.
+   * Whether roles that exist get their password and their login, too. For servers where nothing else changes passwords: it
+   * undoes a change made in PostgreSQL, and lets in again a role whose login was taken away.
    */
   setPasswords?: boolean;
 }
@@ -66,7 +66,7 @@ async function ensureDatabase(admin: pg.Client, { name }: OwnedDatabase): Promis
   const id = admin.escapeIdentifier(name);
   const database = await findDatabase(admin, name);
   if (database?.isOpen !== false) {
-    await becomeMember(admin, name);
+    await joinRole(admin, name);
     if (database === undefined) await admin.query(`CREATE DATABASE ${id} OWNER ${id}`);
     await closeDatabase(admin, name);
   }
@@ -80,8 +80,8 @@ async function roleExists(admin: pg.Client, name: string): Promise<boolean> {
   return rowCount !== 0;
 }
 
-/** Only a superuser or a member of a role may make a database of the role, and close it. */
-async function becomeMember(admin: pg.Client, role: string): Promise<void> {
+/** Makes the user a member of the role. Only a superuser or a member may make a database of the role, and close it. */
+async function joinRole(admin: pg.Client, role: string): Promise<void> {
   const { rows } = await admin.query<{ isMember: boolean }>(
     `SELECT pg_has_role($1, 'SET') AND pg_has_role($1, 'USAGE') AS "isMember"`,
     [role],

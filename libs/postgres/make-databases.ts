@@ -33,9 +33,12 @@ await run(
   'databases',
   (env) => readSettings(env, settings),
   async ({ adminUrl, databases, setPasswords }, { log }) => {
-    const open = await ensureDatabases(adminUrl, databases, { setPasswords });
-    if (open.length > 0) {
-      log.warn({ open }, 'every role may connect to these databases, which a superuser can close');
+    const openDatabases = await ensureDatabases(adminUrl, databases, { setPasswords });
+    if (openDatabases.length > 0) {
+      log.warn(
+        { openDatabases },
+        'every role may connect to these databases, which a superuser can close',
+      );
     }
     log.info({ databases: databases.map(({ name }) => name) }, 'databases ready');
   },

@@ -74,7 +74,7 @@ test('after the deadline of a closer that never ends, the other parts close', as
   expect(errors).toEqual([new CloserError('relay', { cause: new CloserDeadlineError(5) })]);
 });
 
-test('a part that needs longer than the deadline gets that time, and lengthens the whole by the difference', async () => {
+test('a closer with a longer limit has that time, and extraMs is the difference', async () => {
   const closers = new Closers({ deadlineMs: 5 });
   closers.add('pool', () => {}, 4);
   expect(closers.extraMs).toBe(0);

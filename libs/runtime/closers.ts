@@ -19,7 +19,8 @@ export class Closers {
   }
 
   /**
-   * Adds the closer of a part that was just opened. `needsMs` is how long it may take, when that is longer than the deadline.
+   * Adds the closer of a part that was just opened. `needsMs` is the time limit of this closer, where
+   * that is longer than the deadline.
    * @throws {ClosingError} when `close` was called before. The part is closed all the same, and the
    *   error stops the startup that opened it.
    */
@@ -32,7 +33,7 @@ export class Closers {
     throw new ClosingError(name);
   }
 
-  /** How much longer than the deadline the parts that need longer may take together. */
+  /** By how much the limits of single closers exceed the deadline, in sum. To be read before `close`, which empties the list. */
   get extraMs(): number {
     return this.#stack.reduce((sum, { limitMs }) => sum + limitMs - this.#deadlineMs, 0);
   }

@@ -10,10 +10,7 @@ import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { startTracing, TRACING } from './telemetry/tracing.ts';
 
-/**
- * Within this time after its signal and `DRAIN_TIME`, a process has ended, unless its `closeWithinMs` says otherwise; later by
- * what its parts need beyond the time of a closer.
- */
+/** How long a process may take to close after its signal and `DRAIN_TIME`; `Closers.extraMs` comes on top of it. */
 export const CLOSE_DEADLINE_MS = 20_000;
 /** How long a shutdown waits for a start that is still under way. */
 const START_GRACE_MS = 2_000;
@@ -31,7 +28,7 @@ export interface Process {
 export interface RunOptions {
   /** Values for variables that the environment does not set. */
   defaults?: Env;
-  /** As CLOSE_DEADLINE_MS, which it is when left out. */
+  /** In place of CLOSE_DEADLINE_MS. */
   closeWithinMs?: number;
 }
 

@@ -56,8 +56,8 @@ before `jobs` lack it (`helm upgrade --reuse-values`).
 {{- end }}
 
 {{/*
-The time in which a pod closes: 20 s, and 12 s more for the answer of a bureau. Values of a chart before it lack it
-(`helm upgrade --reuse-values`).
+The time in which a pod closes: 20 s, and 12 s more for the answer of a bureau. After `helm upgrade --reuse-values` from an
+earlier chart the values lack it.
 */}}
 {{- define "creditlane.closeSeconds" -}}
 {{- .Values.shutdown.closeSeconds | default 32 }}

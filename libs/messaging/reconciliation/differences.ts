@@ -41,7 +41,7 @@ export interface Difference {
 const LEASE_SECONDS = 30;
 
 // The replica with the lease of a source compares it; another one takes over half a minute after the last renewal. A lease
-// that lasts much longer is from before the database's clock was set back.
+// that ends more than two lease times from now was taken before the database's clock was set back, and counts as ended.
 const lease = defineStatement<{ position: string }>(
   'reconciliation_lease',
   `INSERT INTO reconciliation_positions AS p (source, holder, held_until)

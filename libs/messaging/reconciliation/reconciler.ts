@@ -58,7 +58,10 @@ export interface WrittenPart {
   readonly eventIds: readonly string[];
   readonly position: string;
   readonly hasMore: boolean;
-  /** Whether the source cannot say what it has written next before a transaction of its database has ended. */
+  /**
+   * Whether the next events cannot be listed, because a transaction in any database of the server may still commit an id
+   * before them.
+   */
   readonly heldUpByTransaction: boolean;
 }
 
@@ -109,7 +112,7 @@ interface Pending {
   readonly from: string;
   readonly position: string;
   readonly eventIds: readonly string[];
-  /** Whether nothing after this is known, although there is more: then the source does not count as compared. */
+  /** As in the last `WrittenPart`: `compared_at` then stays as it is. */
   readonly heldUpByTransaction: boolean;
   /** By performance.now(). */
   readonly askedAtMs: number;

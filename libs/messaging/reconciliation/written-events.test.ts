@@ -3,32 +3,32 @@ import { expect, test } from 'vitest';
 import { stablePrefix, type WrittenRow } from './written-events.ts';
 
 const row = (id: number, fields: Partial<WrittenRow> = {}): WrittenRow => {
-  const settled = { ageS: 20, published: true, lowerIdsMayCommit: false };
-  return { id, shard: 0, eventId: randomUUID(), ...settled, ...fields };
+  const stable = { ageS: 20, published: true, lowerIdsMayCommit: false };
+  return { id, shard: 0, eventId: randomUUID(), ...stable, ...fields };
 };
 /** The ids that count, of rows after the position 10. */
-const settledIds = (...rows: WrittenRow[]) => stablePrefix(rows, 10).map(({ id }) => id);
+const stableIds = (...rows: WrittenRow[]) => stablePrefix(rows, 10).map(({ id }) => id);
 
-test('published rows without a gap are settled', () => {
+test('published rows without a gap are all stable', () => {
   const young = { lowerIdsMayCommit: true };
-  expect(settledIds(row(11, young), row(12, young))).toEqual([11, 12]);
+  expect(stableIds(row(11, young), row(12, young))).toEqual([11, 12]);
 });
 
 test('a row after a gap waits for the transactions that may fill it', () => {
   const young = { lowerIdsMayCommit: true };
-  expect(settledIds(row(11), row(13, young), row(14, young))).toEqual([11]);
-  expect(settledIds(row(12, young))).toEqual([]);
-  expect(settledIds(row(11), row(13), row(14, young))).toEqual([11, 13, 14]);
+  expect(stableIds(row(11), row(13, young), row(14, young))).toEqual([11]);
+  expect(stableIds(row(12, young))).toEqual([]);
+  expect(stableIds(row(11), row(13), row(14, young))).toEqual([11, 13, 14]);
 });
 
 test('during an outage of the bus, the first row that is not published ends the part, however old it is', () => {
   const waiting = { published: false, ageS: 3_600 };
-  expect(settledIds(row(11), row(12, waiting), row(13, waiting))).toEqual([11]);
+  expect(stableIds(row(11), row(12, waiting), row(13, waiting))).toEqual([11]);
 });
 
 test('a row that later ones of its shard have overtaken counts after 40 seconds', () => {
   const overtaken = (ageS: number, shard: number) =>
-    settledIds(row(11, { published: false, ageS }), row(12, { shard }));
+    stableIds(row(11, { published: false, ageS }), row(12, { shard }));
   expect(overtaken(39, 0)).toEqual([]);
   expect(overtaken(40, 0)).toEqual([11, 12]);
   // Shards are published independently.

@@ -75,18 +75,18 @@ export function stablePrefix(rows: readonly WrittenRow[], after: number): readon
   let before = after;
   const end = rows.findIndex((row) => {
     const { id, shard, ageS, published } = row;
-    const mayComeLater = isHeldUp(row, before);
+    const isAfterGap = isAfterOpenGap(row, before);
     before = id;
-    if (mayComeLater) return true;
+    if (isAfterGap) return true;
     const isOvertaken = ageS >= OVERTAKEN_S && id < (lastPublished.get(shard) ?? 0);
     return !published && !isOvertaken;
   });
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-/** Whether a transaction may still commit an id between that of the row and the one before. */
-function isHeldUp(row: WrittenRow | undefined, before: number): boolean {
-  return row !== undefined && row.id !== before + 1 && row.lowerIdsMayCommit;
+/** Whether a transaction may still commit an id between `before` and that of the row. */
+function isAfterOpenGap(row: WrittenRow, before: number): boolean {
+  return row.id !== before + 1 && row.lowerIdsMayCommit;
 }
 
 export interface WrittenEventsOptions {
@@ -124,7 +124,9 @@ async function listWrittenEvents(options: WrittenEventsOptions, from: string) {
   if (rows.length === 0) assertDrawn(outboxId, sequence?.drawn ?? 0);
   const stable = stablePrefix(rows, outboxId);
   const eventIds = stable.map(({ eventId }) => eventId);
-  const heldUpByTransaction = stable.length === 0 && isHeldUp(rows[0], outboxId);
+  const [first] = rows;
+  const heldUpByTransaction =
+    stable.length === 0 && first !== undefined && isAfterOpenGap(first, outboxId);
   const reached = stable.at(-1)?.id ?? outboxId;
   const isCutOff = rows.length === MAX_ROWS;
   const { selectRecorded } = options;

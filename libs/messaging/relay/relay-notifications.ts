@@ -144,8 +144,8 @@ export class RelayNotifications {
 }
 
 /**
- * Ends a connection that did not answer in time, so that `#listen` makes another one: when the network has dropped it
- * silently, TCP would notice only after minutes.
+ * Ends a connection on which a query failed, so that `#listen` makes another one. When the network has dropped a connection
+ * silently, the query fails by `query_timeout`; TCP would notice only after minutes.
  */
 function disconnect(client: pg.Client): void {
   void client.end().catch(() => undefined);

@@ -6,9 +6,6 @@ import { includesLease, type Lease } from './shard-leases.ts';
 /** How many events of one shard a round publishes at most. */
 export const MAX_SHARD_BATCH = 500;
 
-// The keys may be those of all events that wait for a partition. IN reads them into a hash table once; ANY of a parameter
-// compares each row with each key: 40,000 rows and as many keys take longer than a statement may.
-
 /**
  * The oldest unpublished rows of the shards ($1) without those of the keys ($2) and those with the ids ($3), in the order
  * of their ids. Only ids after $4 are read, and none of a key that has an unpublished row before: a transaction may
@@ -16,6 +13,9 @@ export const MAX_SHARD_BATCH = 500;
  * (READ_BY_INDEX in libs/postgres/database.ts) can only use the index of keys. An equality of keys could use an index of ids as
  * well, which looks as cheap while statistics say that the queue is empty; each search would then visit all rows that were
  * published since the oldest snapshot.
+ *
+ * NOT IN reads the keys into a hash table once; `<> ALL ($2)` would compare each row with each key. With 40,000 keys that wait
+ * for a partition of the bus, and as many rows, that takes longer than a statement may.
  */
 export const selectUnpublished = defineStatement<OutboxRow>(
   'outbox_read',
@@ -32,7 +32,10 @@ export const selectUnpublished = defineStatement<OutboxRow>(
    ORDER BY waiting.id`,
 );
 
-/** The id of the oldest unpublished row of the shards ($1) without those of the keys ($2) and those with the ids ($3). */
+/**
+ * The id of the oldest unpublished row of the shards ($1) without those of the keys ($2), as in `selectUnpublished`, and those with
+ * the ids ($3).
+ */
 const selectOldest = defineStatement<{ id: number | null }>(
   'outbox_read_oldest',
   `SELECT min(oldest.id) AS id FROM unnest($1::smallint[]) AS held (shard)

@@ -25,7 +25,7 @@ describe('the preferences of a request', () => {
     expect(read(`wait=1, ${'x'.repeat(1_000)}`)).toEqual({});
   });
 
-  test('are read before what is no preference, at any length that is read', () => {
+  test('are read where 300 quotes that nothing closes follow', () => {
     expect(read(`wait=1, ${',"\\'.repeat(300)}`)).toEqual({ wait: '1' });
   });
 });

@@ -101,13 +101,13 @@ export class Sheet {
   }
 
   /**
-   * Prints a line that `lines`, `fit` or `line` returned. `y` is the top of the line. One that is wider than its place
-   * at the right is printed as much smaller as it takes.
+   * Prints a line that `lines`, `fit` or `line` returned. `y` is the top of the line. A right-aligned line that is wider than
+   * `width` is printed in a font so small that it fits.
    */
   print(line: string, style: StyleName, { x, y, width, align = 'left' }: Place): void {
     if (line === '') return;
     const { font, size, lineHeight, color } = STYLES[style];
-    const lineWidth = align === 'left' ? 0 : this.widthOf(line, style);
+    const lineWidth = this.widthOf(line, style);
     const scale = align === 'right' ? Math.min(1, width / lineWidth) : 1;
     const unused = align === 'left' ? 0 : width - lineWidth * scale;
     const offset = align === 'center' ? unused / 2 : unused;

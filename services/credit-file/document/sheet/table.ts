@@ -11,7 +11,7 @@ export interface Column {
   title: readonly string[];
   /** A share of the table's width: 2 is twice as wide as 1. */
   share: number;
-  /** Of amounts: a text of these cells is never broken over lines. */
+  /** `right` is for amounts: their texts are not broken over lines, but printed smaller. */
   align?: 'right';
 }
 

@@ -79,7 +79,7 @@ test('a body holds as many values as its described properties can have, and 4,09
   expect(valuesOf({ type: 'array', maxItems: 10, items: point })).toBe(31);
 });
 
-test('a body holds as many values and bytes as the texts of its objects with any properties', () => {
+test('with an object of 32 KiB with any properties, a body has three times the bytes, and a value for every two', () => {
   const limitsOf = (schema: object) => bodyLimits(document, schema as never);
   const anything = { type: 'object', additionalProperties: true, 'x-max-json-bytes': 32 * KIB };
   const { maxBytes, maxValues } = limitsOf({ type: 'object', properties: { a: anything } });

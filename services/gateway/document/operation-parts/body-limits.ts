@@ -15,7 +15,7 @@ const UNDESCRIBED_VALUES = 4_096;
 const BYTES_PER_CHARACTER = 6;
 /** "-1.7976931348623157e+308" */
 const BYTES_OF_NUMBER = 24;
-/** In a JSON text, the keyword on an object with any properties: the most bytes of its text without white space. */
+/** The keyword of an object with any properties: how many bytes its JSON text may have, without white space. */
 export const MAX_JSON_BYTES = 'x-max-json-bytes';
 /** "é" and "🚗" take two and four bytes, and as escape sequences 6 and 12. */
 const ESCAPED_PER_BYTE = 3;

@@ -52,8 +52,8 @@ export declare type ListWrittenEventsResponse = Message<"creditlane.messaging.v1
   hasMore: boolean;
 
   /**
-   * Whether there are later events, all after an id that a transaction of the database, of whichever service, may still
-   * commit. They come in later parts, once it has ended.
+   * Whether the next events cannot be listed yet, because a transaction in any database of the server may still commit an id
+   * before them.
    *
    * @generated from field: bool held_up_by_transaction = 4;
    */
