@@ -87,6 +87,26 @@ describe('an attempt that may succeed later', () => {
   });
 });
 
+describe('a call that was refused at last', () => {
+  test.each([
+    ['no answer', reset, true],
+    [
+      '504 of a proxy',
+      (response: Parameters<typeof reset>[0]) => response.writeHead(504).end(),
+      true,
+    ],
+    ['503', error(503, 'unavailable', { 'retry-after': '0' }), true],
+    ['409 idempotency_in_progress', error(409, 'idempotency_in_progress'), true],
+    ['429', error(429, 'rate_limited', { 'retry-after': '0' }), false],
+  ] as [string, ScriptedAnswer, boolean][])(
+    'after %s says whether the earlier attempt may have taken effect',
+    async (_, earlier, isOutcomeUnknown) => {
+      const { record } = await start([earlier, error(403, 'permission_missing')]);
+      expect(await rejection(record())).toMatchObject({ status: 403, isOutcomeUnknown });
+    },
+  );
+});
+
 describe('an attempt that was refused', () => {
   test.each([
     [400, 'invalid_request'],
@@ -142,6 +162,16 @@ describe('a call without an answer', () => {
     });
     await expect(aborted).rejects.toThrow('before');
     expect(requests).toHaveLength(2);
+  });
+
+  test.each([
+    ['timeout', {}, { timeoutMs: 20, maxAttempts: 1 }, /within 20 ms/],
+    ['reason of its signal', { signal: AbortSignal.timeout(20) }, {}, /timeout/],
+  ])('whose key is never fetched rejects with the %s', async (_, options, limits, says) => {
+    const apiKey = () => new Promise<string>(() => {});
+    const { client, requests } = await start([SUCCESS], { apiKey, ...limits });
+    await expect(client.recordDecision(INPUT, options)).rejects.toThrow(says);
+    expect(requests).toEqual([]);
   });
 
   test('sends no request when its signal aborts while the key is fetched', async () => {

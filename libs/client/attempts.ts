@@ -13,6 +13,9 @@ export interface Transport {
   maxRetryWaitMs: number;
 }
 
+/** The longest time of a timer: a longer one ends at once. */
+export const MAX_TIMER_MS = 2_147_483_647;
+
 /**
  * Rejects with the last attempt's CreditlaneError; with the reason of `options.signal` when it aborts. The wait
  * that an answer asks for is never cut short: when it is longer than `maxRetryWaitMs`, the call rejects.
@@ -23,14 +26,17 @@ export async function sendUntilAnswered(
   options: CallOptions,
 ): Promise<Answer> {
   const { timeoutMs = transport.timeoutMs, maxAttempts = transport.maxAttempts, signal } = options;
+  let isOutcomeUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await sendOnce(transport, request, timeoutMs, signal);
     } catch (error) {
-      if (!(error instanceof CreditlaneError && error.retryable) || attempt >= maxAttempts)
-        throw error;
+      if (!(error instanceof CreditlaneError)) throw error;
+      isOutcomeUnknown ||= error.isOutcomeUnknown;
+      error.isOutcomeUnknown = isOutcomeUnknown;
+      if (!error.retryable || attempt >= maxAttempts) throw error;
       const waitMs = retryWaitMs(attempt, error.retryAfterMs, Math.random());
-      if (waitMs > transport.maxRetryWaitMs) throw error;
+      if (waitMs > Math.min(transport.maxRetryWaitMs, MAX_TIMER_MS)) throw error;
       await wait(waitMs, signal);
     }
   }
@@ -44,15 +50,17 @@ async function sendOnce(
   signal: AbortSignal | undefined,
 ): Promise<Answer> {
   const headers = new Headers(request.headers);
-  headers.set('authorization', await transport.authorization());
-  // The signal may have aborted meanwhile, and a listener that is added after that is never called.
-  signal?.throwIfAborted();
   const { response, bytes } = await withDeadline(timeoutMs, signal, request, async (abort) => {
+    headers.set('authorization', await untilAborted(transport.authorization(), abort));
     const { url, method, body } = request;
     // A redirected POST may become a GET without its body, so redirects are errors.
     const init = { method, headers, redirect: 'manual', signal: abort } as const;
-    const response = await transport.fetch(url, body === undefined ? init : { ...init, body });
-    return { response, bytes: new Uint8Array(await response.arrayBuffer()) };
+    try {
+      const response = await transport.fetch(url, body === undefined ? init : { ...init, body });
+      return { response, bytes: new Uint8Array(await response.arrayBuffer()) };
+    } catch (error) {
+      throw errorWithoutAnswer('network_failure', `No answer: ${reasonOf(error)}.`, request, error);
+    }
   });
   const body = readBody(response, bytes, request.headers.get('accept'));
   if (!response.ok || !body.isExpected) throw errorOfAnswer(response, body.value, request);
@@ -84,7 +92,10 @@ function readBody(
   return type.trim() === accepted ? { value: bytes, isExpected: true } : { isExpected: false };
 }
 
-/** Runs an attempt; rejects with a CreditlaneError when it fails or takes longer than `timeoutMs`. */
+/**
+ * Runs an attempt. Rejects with its error, with a CreditlaneError when it takes longer than `timeoutMs`, and with the reason of the
+ * signal when it aborts.
+ */
 async function withDeadline<T>(
   timeoutMs: number,
   signal: AbortSignal | undefined,
@@ -102,17 +113,25 @@ async function withDeadline<T>(
   const abort = () => controller.abort(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
   try {
+    // A listener that is added to an aborted signal is never called.
+    signal?.throwIfAborted();
     return await attempt(controller.signal);
   } catch (error) {
     signal?.throwIfAborted();
-    if (isTimeOver) {
-      throw errorWithoutAnswer('timeout', `No answer within ${timeoutMs} ms.`, request, error);
-    }
-    throw errorWithoutAnswer('network_failure', `No answer: ${reasonOf(error)}.`, request, error);
+    if (!isTimeOver) throw error;
+    throw errorWithoutAnswer('timeout', `No answer within ${timeoutMs} ms.`, request, error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
   }
+}
+
+/** Settles as the promise does; rejects with the signal's reason when it aborts before. */
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    promise.then(resolve, reject);
+  });
 }
 
 /** Resolves after `waitMs`; rejects with the signal's reason when it aborts. */

@@ -49,17 +49,19 @@ describe('a client', () => {
     },
   );
 
-  test('sends the body as JSON and the given query and header parameters, without those undefined', async () => {
+  test('sends the body as JSON and the given query and header parameters, without those undefined or null', async () => {
     const { client, requests } = await start([json(200, { data: [], nextCursor: null })]);
     await client.recordDecision({
       ...DECISION,
       header: { 'Idempotency-Key': 'key-1', 'X-Request-Id': 'id-1' },
     });
     await client.listDecisions({ path: IDS, query: { limit: 7, cursor: 'a b&c' } });
-    const undefinedLimit = { limit: undefined } as unknown as { limit: number };
-    await client.listDecisions({ path: IDS, query: undefinedLimit });
+    for (const absent of [undefined, null]) {
+      const query = { limit: absent } as unknown as { limit: number };
+      await client.listDecisions({ path: IDS, query });
+    }
 
-    const [post, list, withoutQuery] = requests;
+    const [post, list, ...withoutQuery] = requests;
     expect(JSON.parse(post?.body ?? '')).toEqual(DECISION.body);
     expect(post?.headers).toMatchObject({
       'content-type': 'application/json',
@@ -68,7 +70,7 @@ describe('a client', () => {
     });
     expect(new URL(list?.url ?? '', 'http://x').searchParams.get('cursor')).toBe('a b&c');
     expect(list?.url).toContain('limit=7');
-    expect(withoutQuery?.url).not.toContain('?');
+    expect(withoutQuery.map(({ url }) => url?.includes('?'))).toEqual([false, false]);
   });
 
   test('sends its retailerId with every call, and the retailer of a call instead when it names one', async () => {
@@ -128,11 +130,30 @@ describe('a client', () => {
       /^timeoutMs is "5s": give/,
     ],
     ['no attempts', { baseUrl, apiKey: 'k', maxAttempts: 0 }, /^maxAttempts is 0: give .* 1/],
+    [
+      'a timeout of no end',
+      { baseUrl, apiKey: 'k', timeoutMs: Infinity },
+      /^timeoutMs is Infinity: give a number from 1 to 2147483647/,
+    ],
+    [
+      'a password in baseUrl',
+      { baseUrl: 'http://u:secret@127.0.0.1/v1', apiKey: 'k' },
+      /^(?!.*secret)baseUrl has a user, a password/,
+    ],
   ])(
     'with %s is refused by a message that names the option and how to give it',
     (_, options, says) => {
       expect(() => createClient(options as ClientOptions)).toThrow(TypeError);
       expect(() => createClient(options as ClientOptions)).toThrow(says);
+    },
+  );
+
+  test.each([{ maxAttempts: Number.NaN }, { timeoutMs: 0 }])(
+    'rejects the options %o of a call, and sends nothing',
+    async (options) => {
+      const { client, requests } = await start([json(200, {})]);
+      await expect(client.getDecision({ path: IDS }, options)).rejects.toThrow(TypeError);
+      expect(requests).toEqual([]);
     },
   );
 

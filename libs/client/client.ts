@@ -2,7 +2,7 @@
  * The client of the Creditlane REST interface: a function for each operation, typed from the OpenAPI document.
  * Uses fetch and Web Crypto alone, so that it runs in Node, in browsers and on edge runtimes.
  */
-import { sendUntilAnswered, type Transport } from './attempts.ts';
+import { MAX_TIMER_MS, sendUntilAnswered, type Transport } from './attempts.ts';
 import { OPERATIONS } from './gen/tables.ts';
 import type { Answer, CallOptions, Client } from './operation-types.ts';
 import {
@@ -41,8 +41,8 @@ export interface ClientOptions {
 }
 
 /**
- * Throws a TypeError that names the option and how to give it when one is missing or wrong. The functions reject with a CreditlaneError
- * unless the answer is a success, and with a TypeError when a path parameter is missing.
+ * Throws a TypeError that names the option which is missing or wrong. Each function rejects with a CreditlaneError when the answer
+ * is no success, and with a TypeError when a path parameter is missing or an option of the call is wrong.
  */
 export function createClient(options: ClientOptions): Client {
   checkOptions(options);
@@ -72,6 +72,11 @@ function checkOptions(options: ClientOptions | undefined): void {
       `baseUrl ${found}: give the URL of the interface, as in { baseUrl: 'https://api.example.com/v1' }`,
     );
   }
+  const { username, password, search, hash } = new URL(baseUrl);
+  if (username || password || search || hash) {
+    // No message repeats a password.
+    throw new TypeError('baseUrl has a user, a password, a query or a fragment: give it without');
+  }
   // The value may be a key, so no message repeats it.
   if (typeof apiKey !== 'function' && (typeof apiKey !== 'string' || apiKey === '')) {
     const found = apiKey === undefined ? 'missing' : 'not a string or function, or empty';
@@ -86,13 +91,23 @@ function checkOptions(options: ClientOptions | undefined): void {
   if (fetch !== undefined && typeof fetch !== 'function') {
     throw new TypeError('fetch is not a function: give one like the global fetch, or leave it out');
   }
-  for (const name of ['timeoutMs', 'maxAttempts', 'maxRetryWaitMs'] as const) {
-    const value = numbers[name];
-    const least = name === 'maxRetryWaitMs' ? 0 : 1;
-    if (value === undefined || (typeof value === 'number' && value >= least)) continue;
-    throw new TypeError(
-      `${name} is ${JSON.stringify(value)}: give a number of at least ${least}, or leave it out`,
-    );
+  checkNumbers(numbers);
+}
+
+const NUMBERS = {
+  timeoutMs: { least: 1, most: MAX_TIMER_MS },
+  maxAttempts: { least: 1, most: Infinity },
+  maxRetryWaitMs: { least: 0, most: Infinity },
+};
+
+function checkNumbers(options: Partial<Record<keyof typeof NUMBERS, unknown>>): void {
+  for (const [name, { least, most }] of Object.entries(NUMBERS)) {
+    const value = options[name as keyof typeof NUMBERS];
+    if (value === undefined) continue;
+    if (typeof value === 'number' && value >= least && value <= most) continue;
+    const range = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`;
+    const found = typeof value === 'number' ? value : JSON.stringify(value);
+    throw new TypeError(`${name} is ${found}: give a number ${range}, or leave it out`);
   }
 }
 
@@ -107,6 +122,7 @@ interface Page {
 
 function makeOperation(entry: OperationEntry, defaults: RequestDefaults, transport: Transport) {
   async function call(input: RawInput = {}, options: CallOptions = {}): Promise<Answer> {
+    checkNumbers(options);
     return sendUntilAnswered(transport, prepareRequest(entry, input, defaults), options);
   }
   if (entry.pageSize === undefined) return call;

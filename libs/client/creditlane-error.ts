@@ -8,6 +8,7 @@ export type FieldError = components['schemas']['FieldError'];
 type NoAnswerCode = 'network_failure' | 'timeout';
 /** Not an answer of Creditlane, such as a redirect or a proxy's page of HTML. */
 const UNEXPECTED_ANSWER = 'unexpected_answer';
+const IN_PROGRESS = 'idempotency_in_progress';
 
 interface ErrorFields {
   code: string;
@@ -27,8 +28,13 @@ interface FailedRequest {
 
 export class CreditlaneError extends Error {
   override readonly name = 'CreditlaneError';
-  /** The HTTP status; undefined when no answer came, so that the outcome of the call is unknown. */
+  /** The HTTP status of the last attempt; undefined when no answer came. */
   readonly status: number | undefined;
+  /**
+   * Whether the call may have taken effect all the same: an attempt got no answer, one of a server that failed (5xx), or
+   * 409 `idempotency_in_progress`, whatever the last attempt was answered. Repeat a POST with `idempotencyKey` then, not as a new one.
+   */
+  isOutcomeUnknown: boolean;
   /**
    * The error body's `code`, for programs. `network_failure` and `timeout` when no answer came, `http_401` and
    * the like for an error body without a code, `unexpected_answer` for an answer that is not Creditlane's.
@@ -47,8 +53,10 @@ export class CreditlaneError extends Error {
 
   constructor(message: string, fields: ErrorFields, options?: ErrorOptions) {
     super(message, options);
+    const { status = 500, code } = fields;
     this.status = fields.status;
-    this.code = fields.code;
+    this.isOutcomeUnknown = status >= 500 || code === IN_PROGRESS;
+    this.code = code;
     this.requestId = fields.requestId;
     this.errors = fields.errors ?? [];
     this.retryable = fields.retryable;
@@ -74,8 +82,7 @@ export function errorOfAnswer(
     code: code ?? (isDescribed ? `http_${status}` : UNEXPECTED_ANSWER),
     requestId: headers.get('x-request-id') ?? request.requestId,
     errors,
-    retryable:
-      RETRYABLE_STATUSES.has(status) || (status === 409 && code === 'idempotency_in_progress'),
+    retryable: RETRYABLE_STATUSES.has(status) || (status === 409 && code === IN_PROGRESS),
     retryAfterMs: parseRetryAfterMs(headers.get('retry-after'), Date.now()),
   });
 }

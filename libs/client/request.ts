@@ -73,11 +73,13 @@ function fillPath(path: string, parameters: Record<string, unknown>): string {
   });
 }
 
-/** Name and text of each value that is given; an array gives one entry for each item. */
+/** Name and text of each value that is given, which null is not; an array gives one entry for each item. */
 function definedEntries(values: Record<string, unknown> = {}): [string, string][] {
   return Object.entries(values).flatMap(([name, value]) =>
     [value]
       .flat()
-      .flatMap((item): [string, string][] => (item === undefined ? [] : [[name, String(item)]])),
+      .flatMap((item): [string, string][] =>
+        item === undefined || item === null ? [] : [[name, String(item)]],
+      ),
   );
 }

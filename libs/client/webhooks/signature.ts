@@ -56,7 +56,7 @@ export function standardSignature(header: ReadHeader): Signed {
 /** Throws `wrong_header` when the header is not the one in which the payload's event is signed. */
 export function hexSignature(header: ReadHeader, payload: unknown): Signed {
   refuseHeaderOfOtherEvent(header, payload);
-  const name = HEX_HEADERS.find((it) => header(it) !== undefined) ?? expectedHeader(payload);
+  const name = expectedHeader(payload) ?? HEX_HEADERS.find((it) => header(it) !== undefined);
   const given = required(header, name ?? 'X-SERVICE-SIGNATURE');
   if (given.startsWith('v1,')) {
     throw new WebhookVerificationError(

@@ -127,6 +127,8 @@ describe('a webhook that Creditlane signed', () => {
       for (const scheme of ['standard', 'hex'] as const) {
         const accepted = { body, scheme, headers: signedHeaders({ body, hexHeader: right }) };
         expect((await verify(accepted)).type).toBe(name);
+        const withStray = { ...accepted.headers, [wrong]: 'f'.repeat(64) };
+        expect((await verify({ ...accepted, headers: withStray })).type).toBe(name);
         const refused = { body, scheme, headers: signedHeaders({ body, hexHeader: wrong }) };
         expect(await refusal(refused)).toMatchObject({
           reason: 'wrong_header',
