@@ -76,6 +76,22 @@ test('a probe that rejects makes the start fail with its error', async () => {
   await expect(start(SERVING, { probe }).ready()).rejects.toThrow('the password is refused');
 });
 
+test('a process whose pid file cannot be written is ended before it is tried again', async () => {
+  const spawned: ChildProcess[] = [];
+  const supervisor = start(SERVING, {
+    pidFile: join(folder, 'missing', 'pid'),
+    spawn: () => {
+      const child = spawn('sleep', ['60']);
+      spawned.push(child);
+      return child;
+    },
+  });
+  await expect(supervisor.ready()).rejects.toThrow();
+  await expect.poll(() => spawned.length).toBeGreaterThan(2);
+  const ended = spawned.slice(0, -1).map(({ signalCode }) => signalCode);
+  expect(ended).toEqual(ended.map(() => 'SIGKILL'));
+});
+
 test('a program that does not exist rejects', async () => {
   const nothing = () => spawn(join(folder, 'nothing'));
   const supervisor = start('', { spawn: nothing });

@@ -123,9 +123,10 @@ export class SupervisedProcess {
     const ended = new AbortController();
     let ending = '';
     let endWatch = () => {};
+    let exit: Promise<[number | null, string | null]> | undefined;
     try {
       const child = await spawn();
-      const exit = once(child, 'exit');
+      exit = once(child, 'exit') as Promise<[number | null, string | null]>;
       this.#child = child;
       if (exitSignal !== undefined && child.pid !== undefined) {
         endWatch = signalAtOwnEnd(child.pid, exitSignal);
@@ -138,7 +139,8 @@ export class SupervisedProcess {
       const [code, signal] = await exit;
       ending = signal === null ? `with code ${code}` : `by ${signal}`;
     } catch (error) {
-      // The program could not be started: there is no process to wait for.
+      // The program could not be started, or a process runs that the next start could not find: its pid is not written.
+      if (this.#child?.pid !== undefined && this.#child.kill('SIGKILL')) await exit;
       ending = `before it ran (${(error as NodeJS.ErrnoException).code ?? error})`;
     }
     endWatch();
