@@ -50,6 +50,15 @@ describe('a signed token', () => {
     expect(await signer.sign('decisions', integration)).not.toBe(first);
   });
 
+  test('is not reused once the clock was set back, before which it would be of the future', async () => {
+    const { signer, verifier, at } = createPair();
+    at(600);
+    await signer.sign('decisions', integration);
+    at(0);
+    const token = await signer.sign('decisions', integration);
+    expect(await verifier.verify(token)).toEqual(integration);
+  });
+
   test('differs by audience, scope and permissions', async () => {
     const { signer } = createPair();
     const tokens = await Promise.all([

@@ -45,7 +45,7 @@ export class TokenSigner {
   readonly #encoded: () => EncodedKey;
   #current: { encoded: EncodedKey; key: KeyObject };
   readonly #clock: Clock;
-  readonly #signed = new LRUCache<string, { token: Promise<string>; reuseUntilMs: number }>({
+  readonly #signed = new LRUCache<string, { token: Promise<string>; signedAtMs: number }>({
     max: CACHED_TOKENS,
   });
 
@@ -72,11 +72,13 @@ export class TokenSigner {
     const nowMs = this.#clock().getTime();
     const cacheKey = cacheKeyOf(audience, identity);
     const cached = this.#signed.get(cacheKey);
-    if (cached !== undefined && cached.reuseUntilMs > nowMs) return cached.token;
+    // A token of the future is refused: the clock may have been set back since it was signed.
+    const ageMs = nowMs - (cached?.signedAtMs ?? -Infinity);
+    if (cached !== undefined && ageMs >= 0 && ageMs < REUSE_MS) return cached.token;
 
     // The promise is cached, so that concurrent calls sign once.
     const token = this.#sign(audience, identity, Math.floor(nowMs / 1000));
-    this.#signed.set(cacheKey, { token, reuseUntilMs: nowMs + REUSE_MS });
+    this.#signed.set(cacheKey, { token, signedAtMs: nowMs });
     token.catch(() => this.#signed.delete(cacheKey));
     return token;
   }
