@@ -13,6 +13,7 @@ import { exportsOfApplication1764960000000 } from './migrations/0009-exports-of-
 import { applicantKeys1765000000000 } from './migrations/0010-applicant-keys.ts';
 import { answersByAge } from './migrations/0011-answers-by-age.ts';
 import { outboxByDay } from './migrations/0012-outbox-by-day.ts';
+import { applicationsByStatus1765600000000 } from './migrations/0013-applications-by-status.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -38,6 +39,7 @@ export const applications = defineService(
         applicantKeys1765000000000,
         ...answersByAge,
         ...outboxByDay,
+        applicationsByStatus1765600000000,
       ],
       lockTimeout: true,
     },

@@ -42,10 +42,10 @@ type Row = {
 };
 
 /**
- * A page of a retailer's applications. The statement exists with and without a reference number, because
- * PostgreSQL plans it for any values: one condition that holds for all reference numbers would read every
- * application of the retailer instead of the unique index. The row comparison reads the index
- * applications_by_retailer from the position on. The outer join distinguishes an empty page, which is one
+ * A page of a retailer's applications. The statement exists for each kind of filter, because PostgreSQL plans it for any
+ * values: one condition that holds for all reference numbers, or all statuses, would read every application of the
+ * retailer instead of an index. The row comparison reads the index applications_by_retailer, or applications_by_status,
+ * from the position on. The outer join distinguishes an empty page, which is one
  * row of nulls, from a missing retailer, which is no row.
  */
 function defineSummaryStatement(name: string, condition: string): Statement<Row> {
@@ -59,7 +59,7 @@ function defineSummaryStatement(name: string, condition: string): Statement<Row>
      FROM retailers LEFT JOIN LATERAL (
        SELECT id, type, status, reference_number, created_at FROM applications
        WHERE retailer_id = retailers.id AND (created_at, id) < ($2::timestamptz, $3::uuid)
-         AND ($4::text IS NULL OR status = $4) AND ${condition}
+         AND ${condition}
        ORDER BY created_at DESC, id DESC LIMIT $6
      ) AS page ON true
      WHERE retailers.id = $1
@@ -67,10 +67,17 @@ function defineSummaryStatement(name: string, condition: string): Statement<Row>
   );
 }
 
-const selectSummaries = defineSummaryStatement('application_summaries', '$5::text IS NULL');
+const selectSummaries = defineSummaryStatement(
+  'application_summaries',
+  '$4::text IS NULL AND $5::text IS NULL',
+);
+const selectSummariesByStatus = defineSummaryStatement(
+  'application_summaries_by_status',
+  'status = $4::text AND $5::text IS NULL',
+);
 const selectSummaryByReference = defineSummaryStatement(
   'application_summary_by_reference',
-  'reference_number = $5::text',
+  '($4::text IS NULL OR status = $4) AND reference_number = $5::text',
 );
 
 /** Newest first. Undefined for a retailer that does not exist. */
@@ -79,7 +86,8 @@ export async function findApplicationSummaries(
   { retailerId, status, referenceNumber, before, limit }: SummaryQuery,
 ): Promise<ApplicationSummary[] | undefined> {
   const { createdAt = NEWEST.createdAt, applicationId = NEWEST.applicationId } = before;
-  const statement = referenceNumber === '' ? selectSummaries : selectSummaryByReference;
+  const statementByStatus = status === undefined ? selectSummaries : selectSummariesByStatus;
+  const statement = referenceNumber === '' ? statementByStatus : selectSummaryByReference;
   const reference = referenceNumber || null;
   const values = [retailerId, createdAt, applicationId, status ?? null, reference, limit];
   const rows = await statement.run(db, values);
