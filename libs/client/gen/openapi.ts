@@ -1881,6 +1881,7 @@ export type components = {
              * @description The retailer's user who submits.
              */
             submittedByUserId: string;
+            /** @description An application can be submitted to 25 creditors, over all of its submissions. */
             creditorIds: string[];
             /** @description One for each applicant of the application. */
             consents: components["schemas"]["Consent"][];
@@ -3747,7 +3748,7 @@ export interface operations {
                      *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
                      *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
                      *       "type": "APPROVAL",
-                     *       "status": "DRAFT",
+                     *       "status": "SAVED",
                      *       "referenceNumber": "DEAL-2026-0042",
                      *       "primaryApplicant": {
                      *         "applicantId": "0198c0de-0000-7000-8000-00000000f001",

@@ -177,4 +177,16 @@ describe('a submission', () => {
       fields: [{ pointer: '/creditorIds/1' }],
     });
   });
+
+  test('to more than 25 creditors together is a conflict that says how many are left', () => {
+    const submitted = (count: number) =>
+      new Set(Array.from({ length: count }, (_, n) => `creditor ${n}`));
+    expect(check({}, { submittedCreditorIds: submitted(23) })).toBeUndefined();
+    expect(check({}, { submittedCreditorIds: submitted(24) })).toMatchObject({
+      kind: 'conflict',
+      code: 'too_many_creditors',
+      message: '/creditorIds must have at most 1: an application can be submitted to 25 creditors',
+      fields: [{ pointer: '/creditorIds' }],
+    });
+  });
 });

@@ -19,13 +19,16 @@ export interface SubmissionFacts {
   submittedCreditorIds: ReadonlySet<string>;
 }
 
+/** An answer between services takes as many with the longest worksheets: see MAX_ANSWER_BYTES in libs/rpc/server-options.ts. */
+const MAX_CREDITORS = 25;
+
 /**
  * Refuses the whole submission if one of its creditors is unknown or has the application already: the
  * second worksheet for that creditor would otherwise be dropped silently. A caller that lost an answer
  * can repeat the request with its idempotency key.
  *
- * @throws Fault `invalid_submission`, `application_archived`, `applicant_erased`, `creditor_not_found` or
- * `already_submitted`
+ * @throws Fault `invalid_submission`, `application_archived`, `applicant_erased`, `creditor_not_found`,
+ * `already_submitted` or `too_many_creditors`
  */
 export function checkSubmission(request: SubmitApplicationRequest, facts: SubmissionFacts): void {
   const faults = new FieldFaults();
@@ -49,6 +52,12 @@ export function checkSubmission(request: SubmitApplicationRequest, facts: Submis
       const message = 'names a creditor that has the application already';
       throw conflict('already_submitted', `${pointer} ${message}`, [{ pointer, message }]);
     }
+  }
+  const left = MAX_CREDITORS - facts.submittedCreditorIds.size;
+  if (request.creditorIds.length > left) {
+    const pointer = '/creditorIds';
+    const message = `must have at most ${Math.max(0, left)}: an application can be submitted to ${MAX_CREDITORS} creditors`;
+    throw conflict('too_many_creditors', `${pointer} ${message}`, [{ pointer, message }]);
   }
 }
 
