@@ -1,4 +1,6 @@
 /** What a call carries beside its message, for the handler and as metadata. */
+import { createHash } from 'node:crypto';
+import { type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import type { Identity } from './identity.ts';
 
 /** Identifies the stored answer of an idempotency key. */
@@ -43,3 +45,11 @@ export const REPLAYED = 'idempotent-replayed';
 
 /** Returns the value of one metadata entry, by its name in lower case. */
 export type Metadata = (name: string) => string | null | undefined;
+
+/** The digest by which a repeated request is recognised as the same. */
+export function requestDigestOf<Desc extends DescMessage>(
+  schema: Desc,
+  request: MessageShape<Desc>,
+): Buffer {
+  return createHash('sha256').update(toBinary(schema, request)).digest();
+}

@@ -1,6 +1,5 @@
 /** Reads the metadata of a call that its handler or the procedure needs. */
-import { createHash } from 'node:crypto';
-import { type DescMessage, type Message, toBinary } from '@bufbuild/protobuf';
+import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { isUuid } from '@creditlane/runtime/ids';
 import {
   AUTHORIZATION,
@@ -8,6 +7,7 @@ import {
   IDEMPOTENCY_KEY,
   type Metadata,
   RETRY_TOKEN,
+  requestDigestOf,
 } from '../call.ts';
 import { invalid, unauthenticated } from '../fault.ts';
 import type { Identity } from '../identity.ts';
@@ -46,6 +46,5 @@ export function readIdempotency(
   if (key.length > IDEMPOTENCY_KEY_MAX_LENGTH) {
     throw invalid('idempotency_key_too_long', 'the idempotency key has more than 255 characters');
   }
-  const requestDigest = createHash('sha256').update(toBinary(schema, request)).digest();
-  return { callerId: subject, operation, key, requestDigest };
+  return { callerId: subject, operation, key, requestDigest: requestDigestOf(schema, request) };
 }

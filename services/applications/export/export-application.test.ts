@@ -30,11 +30,11 @@ const requestOf = (applicationId: string) => ({
   integrationId: TARGET,
 });
 
-const exportIt = (applicationId: string, key?: string, onReplayed = () => {}) =>
-  fixture.applications.service.applications.exportApplication(requestOf(applicationId), {
-    ...asIntegration(fixture.tenant.retailerId, key),
-    onReplayed,
-  });
+const exportIt = (applicationId: string, key?: string, onReplayed = () => {}, change = {}) =>
+  fixture.applications.service.applications.exportApplication(
+    { ...requestOf(applicationId), ...change },
+    { ...asIntegration(fixture.tenant.retailerId, key), onReplayed },
+  );
 
 async function payloadOf(exportId: string) {
   const { forDispatcher } = fixture.applications.service;
@@ -104,6 +104,30 @@ test('a later archiving changes nothing in an export, and refuses further export
     code: 'application_archived',
   });
   expect(await countExports()).toBe(exports);
+});
+
+test('an export without a recipient is refused, and one that is repeated after the recipient was lost is replayed', async () => {
+  const { applicationId } = await submitNew();
+  const lost = { lacksRecipient: true };
+  const refusal = { kind: 'not_found', code: 'integration_not_found' };
+  await expect(exportIt(applicationId, 'k', undefined, lost)).rejects.toMatchObject(refusal);
+  const first = await exportIt(applicationId, 'k');
+  let replays = 0;
+  const countReplay = () => {
+    replays += 1;
+  };
+  expect(await exportIt(applicationId, 'k', countReplay, lost)).toEqual(first);
+  expect(replays).toBe(1);
+});
+
+test('whether there is a recipient is not told about a creditor to which the application was not submitted', async () => {
+  const { applicationId } = await submitNew();
+  for (const lacksRecipient of [false, true]) {
+    const change = { creditorId: randomUUID(), lacksRecipient };
+    await expect(exportIt(applicationId, undefined, undefined, change)).rejects.toMatchObject({
+      code: 'submission_not_found',
+    });
+  }
 });
 
 test('an application that was not submitted to the creditor is refused', async () => {

@@ -10,10 +10,11 @@ import type { RequestPool } from '@creditlane/postgres/row-security/request-pool
 import type { Application } from '@creditlane/proto/applications/v1/application';
 import {
   type ExportApplicationRequest,
+  ExportApplicationRequestSchema,
   type ExportApplicationResponse,
   ExportApplicationResponseSchema,
 } from '@creditlane/proto/applications/v1/applications_service';
-import type { Call } from '@creditlane/rpc/call';
+import { type Call, requestDigestOf } from '@creditlane/rpc/call';
 import { conflict, notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import { applicantErased } from '../applicant/erase-applicant.ts';
@@ -40,8 +41,9 @@ export interface ExportApplicationDeps {
  * Exports an application with its submission to one creditor, with an event that holds ids only. A request
  * repeated with its idempotency key writes nothing and gets the first answer.
  *
- * @param request with its ids in lower case; the caller has checked that its integration is a recipient
- * @throws Fault `application_not_found`, `submission_not_found`, `application_archived` or `applicant_erased`
+ * @param request with its ids in lower case
+ * @throws Fault `application_not_found`, `submission_not_found`, `integration_not_found`, `application_archived` or
+ *   `applicant_erased`
  */
 export async function exportApplication(
   deps: ExportApplicationDeps,
@@ -50,7 +52,14 @@ export async function exportApplication(
 ): Promise<ExportApplicationResponse> {
   const { requests, keyRing } = deps;
   const { applicationId, creditorId, integrationId } = request;
-  const { idempotency } = call;
+  const idempotency = call.idempotency && {
+    ...call.idempotency,
+    // Whether there is a recipient may have changed since the first request.
+    requestDigest: requestDigestOf(ExportApplicationRequestSchema, {
+      ...request,
+      lacksRecipient: false,
+    }),
+  };
   const retailerId = retailerOf(call.identity);
   const db = requests.of(call);
 
@@ -71,9 +80,10 @@ export async function exportApplication(
         exportedAt: timestampFromDate(exportedAt),
       }),
     );
-    // The answer is stored before the rule is checked, so that a duplicate request gets the stored answer
-    // even if the application was archived after the first.
+    // The answer is stored before the rules are checked, so that a duplicate request gets the stored answer even if the
+    // application was archived, or the recipient was lost, after the first.
     if (idempotency) await storeAnswer(tx, idempotency, answer);
+    if (request.lacksRecipient) throw integrationNotFound();
     if (archived) throw conflict('application_archived', 'The application is archived.');
     const dataKeys = await findDataKeys(tx, keyRing, applicationId, retailerId);
     if (dataKeys === 'destroyed') throw applicantErased();
@@ -90,6 +100,15 @@ export async function exportApplication(
   if (outcome.replayed) call.markReplayed();
   deps.wakeRelay();
   return fromBinary(ExportApplicationResponseSchema, outcome.answer);
+}
+
+/** The same whether the integration exists or not. */
+function integrationNotFound() {
+  const pointer = '/integrationId';
+  const message =
+    "names no integration with a webhook destination and a grant on the application's retailer or on " +
+    'the creditor';
+  return notFound('integration_not_found', `${pointer} ${message}`, [{ pointer, message }]);
 }
 
 function worksheetFor({ submissions }: Application, creditorId: string) {

@@ -73,7 +73,8 @@ export function fakeApplicationsService(services: TestServices): ServiceRoutes[]
         services.record('exportApplication', request, call);
         own(request.applicationId, call);
         if (call.idempotency?.key === 'replayed') call.markReplayed();
-        const { $typeName: _, ...ids } = request;
+        const { $typeName: _, lacksRecipient, ...ids } = request;
+        if (lacksRecipient) throw notFound('integration_not_found', 'The export is for nobody.');
         const at = new Date('2026-02-01T12:00:00Z');
         return { exportId: newId(), ...ids, exportedAt: timestampFromDate(at) };
       },

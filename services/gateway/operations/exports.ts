@@ -5,7 +5,7 @@ import {
 } from '@creditlane/proto/applications/v1/applications_service';
 import type { DestinationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
-import { requireRecipient } from '../access/recipients.ts';
+import { lacksRecipient } from '../access/recipients.ts';
 import { defineHandlers } from './handlers.ts';
 import { messageWriter } from './json-message.ts';
 
@@ -20,8 +20,9 @@ export function exportOperations({ applications, destinations }: ExportPeers) {
   return defineHandlers({
     async exportApplication({ path, body, context }) {
       const { integrationId, creditorId } = body;
-      await requireRecipient(destinations, { integrationId, creditorId }, context);
-      const request = { ...path, integrationId, creditorId };
+      // The applications service refuses it, after the other rules and not when the request is repeated.
+      const lacks = await lacksRecipient(destinations, { integrationId, creditorId }, context);
+      const request = { ...path, integrationId, creditorId, lacksRecipient: lacks };
       return writeExport(await applications.exportApplication(request, context));
     },
   });

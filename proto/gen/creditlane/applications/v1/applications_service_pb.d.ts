@@ -311,6 +311,14 @@ export declare type ExportApplicationRequest = Message<"creditlane.applications.
    * @generated from field: string integration_id = 3;
    */
   integrationId: string;
+
+  /**
+   * Whether the integration would not receive the webhook. The export is then refused, unless the request is repeated: a
+   * repetition gets the stored answer, and is recognised without this field.
+   *
+   * @generated from field: bool lacks_recipient = 4;
+   */
+  lacksRecipient: boolean;
 };
 
 /**
