@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { oldBytesOfEach } from '@creditlane/runtime/test-old-generation';
+import { FEW_OLD_BYTES, oldBytesOfEach } from '@creditlane/runtime/test-old-generation';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { isDatabaseUnavailable } from '../error-classes.ts';
@@ -137,7 +137,7 @@ test.each([
   'V8 collects %s with its young objects',
   async (_, run) => {
     const limited = db.connect({ max: 1, query_timeout: 5_000 });
-    expect(await oldBytesOfEach(() => run(limited))).toBeLessThan(1_000);
+    expect(await oldBytesOfEach(() => run(limited))).toBeLessThan(FEW_OLD_BYTES);
   },
 );
 

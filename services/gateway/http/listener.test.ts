@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setInterval, setTimeout } from 'node:timers/promises';
-import { oldBytesOfEach } from '@creditlane/runtime/test-old-generation';
+import { FEW_OLD_BYTES, oldBytesOfEach } from '@creditlane/runtime/test-old-generation';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openTestSocket, requestText, type TestSocket } from '../test-socket.ts';
 import { startListener } from './listener.ts';
@@ -211,7 +211,7 @@ test('V8 collects a request and its answer with its young objects', async () => 
     socket.write(requestText('GET /', ['Host: gateway']));
     await answered;
   };
-  expect(await oldBytesOfEach(request)).toBeLessThan(1_000);
+  expect(await oldBytesOfEach(request)).toBeLessThan(FEW_OLD_BYTES);
   socket.destroy();
 });
 
