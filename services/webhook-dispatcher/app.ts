@@ -21,9 +21,9 @@ import { retailerEnablementFinder } from './destinations/retailer-enablements.ts
 import { DispatcherMetrics } from './dispatcher-metrics.ts';
 import { webhookSources } from './events/webhook-sources.ts';
 import { startConsuming } from './intake/start-consuming.ts';
-import { deliveriesRoutes } from './own-deliveries/deliveries-rpc.ts';
 import { createSendTestEvent } from './own-deliveries/send-test-event.ts';
 import { ReplayWorker } from './replays/replay-worker.ts';
+import { deliveriesRoutes } from './rpc.ts';
 import { startSending } from './sending/start-sending.ts';
 import { SERVICE } from './service-name.ts';
 import type { SETTINGS } from './settings.ts';

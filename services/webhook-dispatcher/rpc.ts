@@ -6,21 +6,21 @@ import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveriesService } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
-import { stateNameOf } from '../delivery-states.ts';
-import type { Destinations } from '../destinations/destinations.ts';
-import { ANY_END } from '../store/history/end-times.ts';
-import { findAttemptsQuery, findOwnDeliveryQuery } from '../store/own-deliveries.ts';
-import { listOwnDeliveries } from './list-own-deliveries.ts';
-import { deliveryNotFound, toOwnDelivery } from './own-delivery.ts';
-import { deliveriesOf, findOwnDestination } from './own-destination.ts';
+import { stateNameOf } from './delivery-states.ts';
+import type { Destinations } from './destinations/destinations.ts';
+import { listOwnDeliveries } from './own-deliveries/list-own-deliveries.ts';
+import { deliveryNotFound, toOwnDelivery } from './own-deliveries/own-delivery.ts';
+import { deliveriesOf, findOwnDestination } from './own-deliveries/own-destination.ts';
 import {
   cancelReplay,
   getReplay,
   type ReplaysDeps,
   replayDeliveries,
-} from './replay-deliveries.ts';
-import { type ReplayDeps, replayDelivery } from './replay-delivery.ts';
-import type { SendTestEvent } from './send-test-event.ts';
+} from './own-deliveries/replay-deliveries.ts';
+import { type ReplayDeps, replayDelivery } from './own-deliveries/replay-delivery.ts';
+import type { SendTestEvent } from './own-deliveries/send-test-event.ts';
+import { ANY_END } from './store/history/end-times.ts';
+import { findAttemptsQuery, findOwnDeliveryQuery } from './store/own-deliveries.ts';
 
 export interface OwnDeliveriesDeps extends ReplayDeps, ReplaysDeps {
   readonly destinations: Pick<Destinations, 'ofIntegration'>;
