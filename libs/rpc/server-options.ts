@@ -10,10 +10,10 @@ import type { ServiceRoutes } from './service.ts';
  */
 export const DEFAULT_MAX_REQUEST_BYTES = 256 * 1024;
 /**
- * The largest answer that a client reads: an application with the longest worksheets, of 160 KiB each, in front
- * of 25 creditors. A page of a list has about 256 KiB.
+ * The largest answer that a client reads: an application in front of 25 creditors, with the longest worksheets, of 176 KiB each,
+ * and 350 KiB of applicants at most. A page of a list has about 256 KiB.
  */
-export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+export const MAX_ANSWER_BYTES = 5 * 1024 * 1024;
 
 export type ServerOptions = ProcedureDeps & {
   /** 0 selects a free port. */

@@ -18,7 +18,7 @@ interface RendererLimits {
 
 /**
  * A file of 200 trades takes 0.4 s of CPU in a thread that has rendered before, and 1 s in a new one, so the
- * last of the queue waits some 5 s. An answer between services has 4 MiB at most.
+ * last of the queue waits some 5 s. An answer between services has 5 MiB at most.
  */
 const LIMITS: RendererLimits = {
   threads: 2,

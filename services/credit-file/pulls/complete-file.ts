@@ -17,7 +17,7 @@ export function hitTypeOf(file: CreditFile): HitType | undefined {
   return file.hitType ?? (hasContents(file) ? 'HIT' : undefined);
 }
 
-/** Less than the 4 MiB that an answer between services may have. A file with 200 trades has 0.15 MiB. */
+/** Less than the 5 MiB that an answer between services may have. A file with 200 trades has 0.15 MiB. */
 const MAX_FILE_BYTES = 3 * 1_024 * 1_024;
 
 /** Whether a file could be stored but never be read. */
