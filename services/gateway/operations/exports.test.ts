@@ -54,6 +54,8 @@ describe('exporting an application', () => {
     }
     expect(seen[0]).toMatchObject({ status: 404, code: 'integration_not_found' });
     expect(seen[0]).toEqual(seen[1]);
+    const asked = services.called('exportApplication').map(({ request }) => request);
+    expect(asked).toMatchObject([{ lacksRecipient: true }, { lacksRecipient: true }]);
   });
 
   test('of another tenant, or one that does not exist, is refused without a look at the integration', async () => {
