@@ -29,12 +29,11 @@ export async function sendUntilAnswered(
   let isOutcomeUnknown = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await sendOnce(transport, request, timeoutMs, signal);
+      return await sendOnce(transport, { ...request, isOutcomeUnknown }, timeoutMs, signal);
     } catch (error) {
-      if (!(error instanceof CreditlaneError)) throw error;
-      isOutcomeUnknown ||= error.isOutcomeUnknown;
-      error.isOutcomeUnknown = isOutcomeUnknown;
-      if (!error.retryable || attempt >= maxAttempts) throw error;
+      if (!(error instanceof CreditlaneError && error.retryable) || attempt >= maxAttempts)
+        throw error;
+      isOutcomeUnknown = error.isOutcomeUnknown;
       const waitMs = retryWaitMs(attempt, error.retryAfterMs, Math.random());
       if (waitMs > Math.min(transport.maxRetryWaitMs, MAX_TIMER_MS)) throw error;
       await wait(waitMs, signal);
@@ -45,7 +44,7 @@ export async function sendUntilAnswered(
 /** One attempt. The answer's body is part of it: a connection that breaks within the body is retried, too. */
 async function sendOnce(
   transport: Transport,
-  request: PreparedRequest,
+  request: PreparedRequest & { isOutcomeUnknown: boolean },
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<Answer> {

@@ -18,12 +18,15 @@ interface ErrorFields {
   errors?: readonly FieldError[] | undefined;
   retryAfterMs?: number | undefined;
   idempotencyKey?: string | undefined;
+  isOutcomeUnknown?: boolean | undefined;
 }
 
 /** The request that an error is about. */
 interface FailedRequest {
   requestId: string;
   idempotencyKey: string | undefined;
+  /** Whether an earlier attempt may have taken effect. */
+  isOutcomeUnknown?: boolean;
 }
 
 export class CreditlaneError extends Error {
@@ -34,7 +37,7 @@ export class CreditlaneError extends Error {
    * Whether the call may have taken effect all the same: an attempt got no answer, one of a server that failed (5xx), or
    * 409 `idempotency_in_progress`, whatever the last attempt was answered. Repeat a POST with `idempotencyKey` then, not as a new one.
    */
-  isOutcomeUnknown: boolean;
+  readonly isOutcomeUnknown: boolean;
   /**
    * The error body's `code`, for programs. `network_failure` and `timeout` when no answer came, `http_401` and
    * the like for an error body without a code, `unexpected_answer` for an answer that is not Creditlane's.
@@ -55,7 +58,8 @@ export class CreditlaneError extends Error {
     super(message, options);
     const { status = 500, code } = fields;
     this.status = fields.status;
-    this.isOutcomeUnknown = status >= 500 || code === IN_PROGRESS;
+    this.isOutcomeUnknown =
+      (fields.isOutcomeUnknown ?? false) || status >= 500 || code === IN_PROGRESS;
     this.code = code;
     this.requestId = fields.requestId;
     this.errors = fields.errors ?? [];
