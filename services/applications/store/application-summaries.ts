@@ -45,8 +45,8 @@ type Row = {
  * A page of a retailer's applications. The statement exists for each kind of filter, because PostgreSQL plans it for any
  * values: one condition that holds for all reference numbers, or all statuses, would read every application of the
  * retailer instead of an index. The row comparison reads the index applications_by_retailer, or applications_by_status,
- * from the position on. The outer join distinguishes an empty page, which is one
- * row of nulls, from a missing retailer, which is no row.
+ * from the position on. The outer join distinguishes an empty page, which is one row of nulls, from a missing retailer,
+ * which is no row.
  */
 function defineSummaryStatement(name: string, condition: string): Statement<Row> {
   return defineStatement<Row>(
@@ -80,17 +80,20 @@ const selectSummaryByReference = defineSummaryStatement(
   '($4::text IS NULL OR status = $4) AND reference_number = $5::text',
 );
 
+function statementFor(status: string | undefined, referenceNumber: string): Statement<Row> {
+  if (referenceNumber !== '') return selectSummaryByReference;
+  return status === undefined ? selectSummaries : selectSummariesByStatus;
+}
+
 /** Newest first. Undefined for a retailer that does not exist. */
 export async function findApplicationSummaries(
   db: Queryable,
   { retailerId, status, referenceNumber, before, limit }: SummaryQuery,
 ): Promise<ApplicationSummary[] | undefined> {
   const { createdAt = NEWEST.createdAt, applicationId = NEWEST.applicationId } = before;
-  const statementByStatus = status === undefined ? selectSummaries : selectSummariesByStatus;
-  const statement = referenceNumber === '' ? statementByStatus : selectSummaryByReference;
   const reference = referenceNumber || null;
   const values = [retailerId, createdAt, applicationId, status ?? null, reference, limit];
-  const rows = await statement.run(db, values);
+  const rows = await statementFor(status, referenceNumber).run(db, values);
   if (rows.length === 0) return undefined;
   return rows.flatMap((row) => (row.id === null ? [] : [summaryFromRow(row, row.id, retailerId)]));
 }
