@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { toJson } from '@bufbuild/protobuf';
+import { planOf, rowsFilteredOut } from '@creditlane/postgres/test-plans';
 import {
   type Application,
   ApplicationStatus,
@@ -7,6 +8,7 @@ import {
 } from '@creditlane/proto/applications/v1/application';
 import { cursorAfter } from '@creditlane/rpc/lists/list-cursor';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { findApplicationSummaries } from '../store/application-summaries.ts';
 import {
   aSubmission,
   asGateway,
@@ -138,6 +140,22 @@ describe('the list of applications', () => {
     expect(await listIds({ status: ApplicationStatus.ARCHIVED })).toEqual([first.applicationId]);
     expect(await listIds({ status: ApplicationStatus.SAVED })).toEqual([second.applicationId]);
     expect(await listIds({ status: ApplicationStatus.DRAFT })).toEqual([]);
+  });
+
+  test('filtered by a status that few have reads no application in another', async () => {
+    const ids = await insertApplications(2_000);
+    const { sql } = fixture.applications;
+    for (const [index, status] of ['SUBMITTED', 'ARCHIVED'].entries()) {
+      await sql.query('UPDATE applications SET status = $1 WHERE id = $2', [status, ids[index]]);
+    }
+    await sql.query('ANALYZE applications');
+    const query = {
+      ...{ retailerId: fixture.tenant.retailerId, status: 'ARCHIVED', referenceNumber: '' },
+      ...{ before: { createdAt: undefined, applicationId: undefined }, limit: 26 },
+    };
+    const plan = await planOf(sql, (db) => findApplicationSummaries(db, query), 'any');
+    expect(plan).toContain('applications_by_status');
+    expect(rowsFilteredOut(plan), plan).toBe(0);
   });
 
   test('filtered by reference number has the one application of this retailer with it', async () => {

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Queryable, runQuery } from '@creditlane/postgres/statement';
-import { capturingClient } from '@creditlane/postgres/test-capturing-client';
+import { planOf, rowsFilteredOut } from '@creditlane/postgres/test-plans';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
@@ -16,6 +17,7 @@ const APPLICATION = randomUUID();
 const DELIVERIES = 20_000;
 
 let fixture: TestFixture;
+let client: pg.PoolClient;
 beforeAll(async () => {
   fixture = await createTestFixture();
   const dispatcher = await fixture.start();
@@ -37,8 +39,12 @@ beforeAll(async () => {
      FROM generate_series(1, ${DELIVERIES}) AS n`,
   );
   await fixture.sql.query('ANALYZE');
+  client = await fixture.sql.connect();
 });
-afterAll(() => fixture.close());
+afterAll(async () => {
+  client.release();
+  await fixture.close();
+});
 
 const FIRST_PAGE: ListQuery = {
   destinationId: OWN,
@@ -67,37 +73,6 @@ const LATER = {
   id: FIRST_PAGE.after.id,
 };
 
-type PlanFor = 'own' | 'any';
-
-/** Runs a statement with the plan for its own values or for any, and returns the plan as text. */
-async function planOf(run: (db: Queryable) => Promise<unknown>, planFor: PlanFor): Promise<string> {
-  let plan = '';
-  const client = await fixture.sql.connect();
-  const explaining = capturingClient(async ({ text, values }) => {
-    await client.query('BEGIN');
-    const mode = planFor === 'own' ? 'force_custom_plan' : 'force_generic_plan';
-    await client.query(`SET LOCAL plan_cache_mode = ${mode}`);
-    // As the service's own connections.
-    await client.query('SET LOCAL enable_seqscan = off');
-    await client.query(`PREPARE listed AS ${text}`);
-    const literals = values.map((value) => (value === null ? 'NULL' : `'${value}'`));
-    const { rows } = await client.query(
-      `EXPLAIN (ANALYZE) EXECUTE listed (${literals.join(', ')})`,
-    );
-    await client.query('ROLLBACK');
-    await client.query('DEALLOCATE ALL');
-    plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-  });
-  await run(explaining).finally(() => client.release());
-  return plan;
-}
-
-/** The rows that each node read for nothing: those that it did not return because of a filter. */
-function rowsFilteredOut(plan: string): number {
-  const removed = [...plan.matchAll(/Rows Removed by Filter: (\d+)/g)];
-  return removed.reduce((sum, [, rows]) => sum + Number(rows), 0);
-}
-
 it.each<[string, Partial<ListQuery>]>([
   ['the first page', {}],
   ['a later page', { after: LATER }],
@@ -109,7 +84,7 @@ it.each<[string, Partial<ListQuery>]>([
 ])('%s of a long list is read through an index, without a sequential scan', async (_, change) => {
   for (const planFor of ['own', 'any'] as const) {
     const query = { ...FIRST_PAGE, ...change };
-    const plan = await planOf((db) => findOwnDeliveries(db, query), planFor);
+    const plan = await planOf(client, (db) => findOwnDeliveries(db, query), planFor);
     expect(plan).toMatch(/Index Scan (Backward )?(using|on) deliveries_(by_destination|lane)/);
     expect(plan).not.toMatch(/Seq Scan on (deliveries|messages)/);
     expect(rowsFilteredOut(plan), plan).toBeLessThanOrEqual(500);
@@ -124,7 +99,7 @@ it.each<[string, (db: Queryable) => Promise<unknown>]>([
   ['a slice of a replay', (db) => lockLanes(db, OWN, [DELIVERY], ANY_TIME)],
 ])('%s finds the pending delivery of a lane through the index of lanes alone', async (_, run) => {
   for (const planFor of ['own', 'any'] as const) {
-    const plan = await planOf(run, planFor);
+    const plan = await planOf(client, run, planFor);
     expect(plan).toContain('deliveries_lane');
     expect(plan).not.toContain('deliveries_by_destination');
   }
@@ -151,7 +126,7 @@ describe('a slice of a replay of many deliveries', () => {
     const id = await addJob(state, event);
     for (const read of [searchReplaySlice, countReplaySlice]) {
       // The service plans for any values. With the job's, PostgreSQL may sort all that is after the cursor.
-      const plan = await planOf((db) => read(db, id, 100), 'any');
+      const plan = await planOf(client, (db) => read(db, id, 100), 'any');
       // The scan ends with the slice, though half of the deliveries are after the cursor.
       expect(plan).toMatch(/Index Scan using deliveries_by_destination .*actual.* rows=\d{1,3}\b/);
       expect(plan).not.toMatch(/Seq Scan on (deliveries|messages)/);
@@ -181,7 +156,7 @@ describe('a slice of a replay of many deliveries', () => {
     );
     const ids = rows.map(({ id }) => id);
     for (const planFor of ['own', 'any'] as const) {
-      const plan = await planOf((db) => lockLanes(db, OWN, ids, ANY_TIME), planFor);
+      const plan = await planOf(client, (db) => lockLanes(db, OWN, ids, ANY_TIME), planFor);
       expect(plan).not.toMatch(/Seq Scan on deliveries/);
     }
   });
