@@ -58,6 +58,11 @@ const OF_ANY_KIND: readonly Attack[] = [
   ...UNITS.map((unit): Attack => [`a text of ${unit}`, (bytes) => `"${repeated(unit, bytes)}"`]),
 ];
 
+/** A value with all properties, every array at its limit, and every free text as long as allowed, of four bytes a character. */
+export function longestText(document: OpenApiDocument, schema: ValueSchema): string {
+  return extremeText(document, mergedSchema(document, schema), 'long').replaceAll('\\u00e9', '🚗');
+}
+
 /** All hostile bodies of one schema. */
 export function hostileBodies(document: OpenApiDocument, schema: ValueSchema): HostileBody[] {
   const root = mergedSchema(document, schema);

@@ -1,7 +1,14 @@
+import { toBinary } from '@bufbuild/protobuf';
+import { WorksheetSchema } from '@creditlane/proto/applications/v1/application';
+import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import { invalid, notFound } from '@creditlane/rpc/fault';
+import { MAX_ANSWER_BYTES } from '@creditlane/rpc/server-options';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { openApiDocument } from '../document/openapi-document.ts';
+import type { ValueSchema } from '../document/test-schema-values.ts';
 import { startTestGateway } from '../test-gateway.ts';
+import { longestText } from '../test-hostile-bodies.ts';
 
 const gateway = await startTestGateway();
 afterAll(gateway.close);
@@ -25,6 +32,10 @@ const applicant = {
     },
   ],
 };
+
+const document = openApiDocument();
+const longest = (name: string): object =>
+  JSON.parse(longestText(document, document.components.schemas?.[name] as ValueSchema));
 
 const create = (change: object = {}, headers: Record<string, string> = {}) =>
   gateway.send('POST', '/v1/applications', {
@@ -155,6 +166,23 @@ describe('submitting an application', () => {
     const answer = await submit(change);
     expect(answer.status).toBe(400);
     expect(answer.json.errors).toMatchObject([{ pointer }]);
+  });
+
+  test('25 of the longest worksheets and the longest applicants are within the largest answer of a service', async () => {
+    const { applicationId } = (await create()).json as { applicationId: string };
+    gateway.services.calls.length = 0;
+    const consents = [{ applicantId: newId(), creditConsent: true }];
+    const body = { ...longest('SubmissionWrite'), consents };
+    expect(
+      (await gateway.send('POST', `/v1/applications/${applicationId}/submit`, { body })).status,
+    ).toBe(200);
+    const [{ request } = expect.unreachable()] = gateway.services.called('submitApplication');
+    const { worksheet = expect.unreachable() } = request as SubmitApplicationRequest;
+    const worksheetBytes = toBinary(WorksheetSchema, worksheet).byteLength;
+    // As JSON, they have more bytes than between services.
+    const applicationBytes = Buffer.byteLength(JSON.stringify(longest('ApplicationWrite')));
+    expect(worksheetBytes).toBeGreaterThan(170 * 1024);
+    expect(25 * worksheetBytes + applicationBytes).toBeLessThan(MAX_ANSWER_BYTES);
   });
 
   test('with a rate out of its bounds is refused by the schema', async () => {
