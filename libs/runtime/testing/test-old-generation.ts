@@ -1,52 +1,59 @@
 /** What code leaves in V8's old generation, which only the collection of the whole heap frees. */
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { getHeapSpaceStatistics } from 'node:v8';
 
-type Collect = (options?: { type: 'minor' }) => void;
-
-/** More than the usual 335; a function that is kept for each call leaves 2,318 and more. */
+/** Between the usual 130 to 330 and the 1,740 and more of a function that is kept for each call. */
 export const FEW_OLD_BYTES = 1_000;
 
-const TIMES = 500;
-const MIN_ROUNDS = 9;
-/** On a busy machine most rounds leave more than FEW_OLD_BYTES, also without a fault. */
-const MAX_ROUNDS = 60;
-/** The index of the mean that counts, in ascending order. */
-const RANK = 2;
+const CALLS = 500;
+const ROUNDS = 5;
 
 /**
- * Resolves to the mean number of unused bytes that each call of `work` leaves in the old generation. An object that V8 has
- * placed there still refers to them, so that a collection of young objects moves them, and takes the longer the more
- * there are. Of several rounds the third least counts: other tests of the process add to most rounds when the machine is busy, and a
- * collection of the whole heap, which is rare, takes from one. There are more rounds until that one is below FEW_OLD_BYTES.
+ * Resolves to the mean number of unused bytes that each call leaves in the old generation, in the median round of those
+ * that `program` prints with `printOldBytes`. The program has a process of its own: in one that has run other
+ * tests, V8 may place more objects in the old generation for good.
  */
-export async function oldBytesOfEach(work: () => Promise<unknown>): Promise<number> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as Collect;
-  const collectYoung = () => {
-    // A live object becomes old when it survives for the second time.
-    collect({ type: 'minor' });
-    collect({ type: 'minor' });
-  };
-  const runRound = async () => {
+export async function oldBytesOfEach(program: URL, ...args: string[]): Promise<number> {
+  const flags = ['--expose-gc', fileURLToPath(program), ...args];
+  const { stdout } = await promisify(execFile)(process.execPath, flags);
+  const means: number[] = JSON.parse(stdout);
+  // Less is left in a round in which V8 collects the whole heap.
+  const median = means.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)];
+  if (median === undefined) throw new Error(`${program} printed no means`);
+  return median;
+}
+
+/**
+ * For such a program: prints, for each of several rounds, the mean number of unused bytes that a call of `work` leaves
+ * in the old generation. An object that V8 has placed there still refers to them, so that a collection of young
+ * objects moves them, and takes the longer the more there are.
+ */
+export async function printOldBytes(work: () => Promise<unknown>): Promise<void> {
+  const means: number[] = [];
+  // What only the first call makes belongs to no round.
+  await work();
+  for (let round = 0; round < ROUNDS; round += 1) {
     collect();
     collectYoung();
     const before = oldBytes();
-    for (let i = 0; i < TIMES; i += 1) await work();
+    for (let call = 0; call < CALLS; call += 1) await work();
     collectYoung();
-    return (oldBytes() - before) / TIMES;
-  };
-  // What only the first call makes belongs to no round. A connection without a request may also be closed during a collection.
-  await work();
-  const means: number[] = [];
-  const thirdLeast = () => means.toSorted((a, b) => a - b)[RANK] ?? Infinity;
-  while (
-    means.length < MIN_ROUNDS ||
-    (thirdLeast() >= FEW_OLD_BYTES && means.length < MAX_ROUNDS)
-  ) {
-    means.push(await runRound());
+    means.push((oldBytes() - before) / CALLS);
   }
-  return thirdLeast();
+  process.stdout.write(JSON.stringify(means));
+}
+
+/** A live object becomes old when it survives for the second time. */
+function collectYoung(): void {
+  collect({ type: 'minor' });
+  collect({ type: 'minor' });
+}
+
+function collect(options: NodeJS.GCOptions = { type: 'major' }): void {
+  if (globalThis.gc === undefined) throw new Error('Node runs without --expose-gc');
+  globalThis.gc(options);
 }
 
 function oldBytes(): number {
