@@ -298,6 +298,22 @@ describe('the cache of keys and grants', () => {
     }
   });
 
+  test('a shared lookup has five seconds, also when its first request has less left', async () => {
+    const cached = await startTestGateway({ accessCacheMs: 4_500, deadlineMs: 1_000 });
+    try {
+      const beforeMs = Date.now();
+      await cached.send('GET', cached.decisionPath);
+      const [lookup, check, read] = ['authenticate', 'checkGrants', 'getDecision'].map(
+        (method) => (cached.services.called(method)[0]?.call.deadlineMs ?? 0) - beforeMs,
+      );
+      expect(lookup).toBeGreaterThanOrEqual(5_000);
+      expect(check).toBeGreaterThanOrEqual(5_000);
+      expect(read).toBeLessThan(5_000);
+    } finally {
+      await cached.close();
+    }
+  });
+
   test('a revoked key is refused once the cache expires', async () => {
     const cached = await startTestGateway({ accessCacheMs: 200 });
     try {

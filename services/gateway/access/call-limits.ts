@@ -13,10 +13,18 @@ export function ownCall({ requestId, traceparent, deadlineMs, signal }: CallLimi
   return { identity: GATEWAY, requestId, traceparent, deadlineMs, signal };
 }
 
+/** The least time of a lookup's call, of which its own request may have less left. */
+const SHARED_CALL_MS = 5_000;
+
 /**
- * The context of a lookup's call, in the gateway's own name and without a signal: other requests may wait
- * for the call, so the first client's hang-up must not cancel it.
+ * The context of a lookup's call, in the gateway's own name. Other requests may wait for the call, so neither
+ * the hang-up of the first client nor a first request that has little time left ends it.
  */
-export function sharedCall(limits: CallLimits): CallContext {
-  return ownCall({ ...limits, signal: undefined });
+export function sharedCall({ deadlineMs, ...limits }: CallLimits): CallContext {
+  const leastMs = Date.now() + SHARED_CALL_MS;
+  return ownCall({
+    ...limits,
+    deadlineMs: deadlineMs && Math.max(deadlineMs, leastMs),
+    signal: undefined,
+  });
 }
