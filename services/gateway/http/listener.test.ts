@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setInterval, setTimeout } from 'node:timers/promises';
 import { FEW_OLD_BYTES, oldBytesOfEach } from '@creditlane/runtime/test-old-generation';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -200,6 +201,54 @@ describe('with as many connections as the limit allows', () => {
     await expect
       .poll(async () => (await openAndEnd(full.port, text('/'))).length)
       .toBeGreaterThan(0);
+  });
+});
+
+describe('what is not HTTP', () => {
+  const GET = requestText('GET /', ['Host: gateway']);
+  const GARBAGE = 'no request\r\n\r\n';
+  let answer: () => void;
+  let waiting: Awaited<ReturnType<typeof startListener>>;
+
+  beforeEach(async () => {
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    waiting = await startListener(ADDRESS, (req, res) => {
+      req.resume();
+      const read = once(req, 'end');
+      void Promise.all([answered, read]).then(
+        () => res.end(`answer to ${req.method}`),
+        () => {},
+      );
+    });
+  });
+  afterEach(() => waiting.close());
+
+  const statusesOf = (text: string) =>
+    [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+
+  test('is refused at once', async () => {
+    const { closed } = await openTestSocket(waiting.port, GARBAGE);
+    expect(await closed).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed_request"/s);
+  });
+
+  test('is refused after the answers to the requests before it', async () => {
+    const { closed, socket } = await openTestSocket(waiting.port, GET + GET + GARBAGE);
+    socket.write(GARBAGE);
+    answer();
+    const text = await closed;
+    expect(statusesOf(text)).toEqual([200, 200, 400]);
+    expect(text).toMatch(/answer to GET.*answer to GET.*malformed_request/s);
+  });
+
+  test('in a body is the answer to the request of that body', async () => {
+    const post = requestText('POST /', ['Host: gateway', 'Transfer-Encoding: chunked'], GARBAGE);
+    const alone = await openTestSocket(waiting.port, post);
+    expect(statusesOf(await alone.closed)).toEqual([400]);
+    const second = await openTestSocket(waiting.port, GET + post);
+    answer();
+    expect(statusesOf(await second.closed)).toEqual([200, 400]);
   });
 });
 

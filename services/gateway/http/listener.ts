@@ -1,5 +1,5 @@
 /** The gateway's HTTP server: its limits, and how it stops without losing a request. */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { closeHttpServer } from '@creditlane/runtime/close-http-server';
 import { createLimitedServer, type Timeouts } from '@creditlane/runtime/http/limited-server';
@@ -104,12 +104,23 @@ export async function startListener(
     },
     () => onRefusal('too_many_pipelined'),
   );
-  server.on('request', onRequest);
+  const lastRequests = new WeakMap<Socket, LastRequest>();
+  server.on('request', (req, res) => {
+    const { socket } = req;
+    lastRequests.set(socket, { req, res, before: lastRequests.get(socket)?.res });
+    onRequest(req, res);
+  });
   // `readJsonBody` answers "Expect: 100-continue", so that no client sends a body that is not read.
   server.on('checkContinue', (req, res) => server.emit('request', req, res));
   // Another expectation is ignored (RFC 9110, section 10.1.1): Node would answer 417 without a body.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
-  server.on('clientError', (error, socket: Socket) => refuseUnparsed(error, socket, onRefusal));
+  server.on('clientError', (error, socket: Socket) => {
+    const last = lastRequests.get(socket);
+    afterEarlierAnswers(last, () => {
+      // The next request may have come meanwhile, later than its time limit.
+      if (lastRequests.get(socket) === last) refuseUnparsed(error, socket, last, onRefusal);
+    });
+  });
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -144,13 +155,43 @@ function beforeHead(res: ServerResponse, listener: () => void): void {
   res.writeHead = callBeforeHead;
 }
 
+/** The last request of a connection. Node emits a request when it has parsed the head. */
+interface LastRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** The answer to the request before it. */
+  readonly before: ServerResponse | undefined;
+  isRefused?: boolean;
+}
+
+/**
+ * Calls `refuse` once the requests are answered that came in full before the bytes that Node cannot parse: those belong to
+ * the body of the last request, or else to the one after it. A client takes answers in the order of its requests.
+ * Node emits the error again for each further piece of the connection's bytes, which counts once.
+ */
+function afterEarlierAnswers(last: LastRequest | undefined, refuse: () => void): void {
+  const earlier = last?.req.complete ? last.res : last?.before;
+  if (last === undefined || earlier === undefined || earlier.closed) {
+    refuse();
+  } else if (!last.isRefused) {
+    last.isRefused = true;
+    earlier.once('close', refuse);
+  }
+}
+
 function refuseUnparsed(
   error: NodeJS.ErrnoException,
   socket: Socket,
+  last: LastRequest | undefined,
   onRefusal: (code: string) => void,
 ): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
+    return;
+  }
+  const isAnswered = last?.req.complete === false && last.res.headersSent;
+  if (isAnswered) {
+    socket.end();
     return;
   }
   const [line, code, message] = UNPARSED[error.code ?? ''] ?? MALFORMED;
