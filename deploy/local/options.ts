@@ -49,13 +49,18 @@ export function optionsOf(
   values: { port?: string; 'data-dir'?: string; reset?: boolean },
   dataDir: string,
 ): Options {
-  // An empty path, as an unset shell variable gives it, would be the working directory.
-  if (values['data-dir'] === '') throw new UsageError('--data-dir: no path is given.');
   return {
     port: readPort(values.port ?? '3000'),
-    dataDir: values['data-dir'] ?? dataDir,
+    dataDir: dataDirOf(values, dataDir),
     reset: values.reset ?? false,
   };
+}
+
+/** The data directory that is given, or else `usual`. Throws `UsageError`. */
+export function dataDirOf(values: { 'data-dir'?: string }, usual: string): string {
+  // An empty path, as an unset shell variable gives it, would be the working directory.
+  if (values['data-dir'] === '') throw new UsageError('--data-dir: no path is given.');
+  return values['data-dir'] ?? usual;
 }
 
 function readPort(text: string): number {

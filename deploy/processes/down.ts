@@ -18,11 +18,16 @@ await runCommand(DOWN_HELP, readDownOptions, async ({ dataDir }) => {
     return print(`Nothing runs on ${dir}.`);
   }
   process.kill(holder.pid, 'SIGTERM');
-  if (await exitsWithin(holder, STOP_WITHIN_MS)) return print('Creditlane has stopped.');
-  process.kill(holder.pid, 'SIGKILL');
-  await exitsWithin(holder, STOP_WITHIN_MS);
+  const hasStopped = await exitsWithin(holder, STOP_WITHIN_MS);
+  if (!hasStopped) {
+    process.kill(holder.pid, 'SIGKILL');
+    await exitsWithin(holder, STOP_WITHIN_MS);
+  }
+  // The launcher leaves some of its processes running, too, when a second Ctrl-C has ended it.
   await killLeftoverProcesses(dir);
-  print(`Creditlane did not stop by itself and was killed.`);
+  print(
+    hasStopped ? 'Creditlane has stopped.' : 'Creditlane did not stop by itself and was killed.',
+  );
 });
 
 function print(line: string): void {

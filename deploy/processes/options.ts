@@ -1,5 +1,6 @@
 // The command lines of `npm run up` and `npm run down`.
 import {
+  dataDirOf,
   OPTIONS,
   type Options,
   optionsOf,
@@ -63,7 +64,7 @@ export function readUpOptions(argv: string[]): UpOptions {
 /** Reads the command line of `npm run down`. Throws `UsageError`. */
 export function readDownOptions(argv: string[]): { dataDir: string } {
   const values = parseOptions(argv, { 'data-dir': OPTIONS['data-dir'] });
-  return { dataDir: values['data-dir'] ?? DATA_DIR };
+  return { dataDir: dataDirOf(values, DATA_DIR) };
 }
 
 function readBrokers(text: string): 1 | 3 {

@@ -151,7 +151,23 @@ test('a running process waits for the drain time before it closes', async () => 
   expect(Number(waited.slice('waited '.length))).toBeGreaterThanOrEqual(drainMs - 1);
 });
 
-test('after a second signal the process exits at once', async () => {
+test('a second SIGTERM changes nothing', async () => {
+  const body = `
+    let signals = 0;
+    const second = new Promise((resolve) => {
+      process.on('SIGTERM', () => { signals += 1; if (signals === 2) resolve(); });
+    });
+    life.closers.add('slow', () => second);
+    hold(life);
+  `;
+  const { code, messages } = await signalled(startProcess(body), [
+    ['started', 'SIGTERM'],
+    ['stopping', 'SIGTERM'],
+  ]);
+  expect([code, messages]).toEqual([0, ['started', 'stopping', 'stopped']]);
+});
+
+test('after a SIGINT during the stop the process exits at once', async () => {
   const body = `life.closers.add('stuck', () => new Promise(() => {})); hold(life);`;
   const { code, messages } = await signalled(startProcess(body), [
     ['started', 'SIGTERM'],

@@ -36,8 +36,8 @@ export interface RunOptions {
  * The main function of every process: reads the configuration, starts, and handles the shutdown.
  *
  * With the argument `--check` it only prints whether the configuration is valid. After SIGTERM or SIGINT
- * the process is not ready, waits `DRAIN_TIME` for load balancers to notice, and closes everything; a
- * second signal exits at once. After a failed start, a failed closer or an uncaught error the exit code
+ * the process is not ready, waits `DRAIN_TIME` for load balancers to notice, and closes everything. A
+ * SIGINT after that exits at once; a further SIGTERM changes nothing. After a failed start, a failed closer or an uncaught error the exit code
  * is 1. The function reads the settings of `PROCESS` itself.
  */
 export async function run<C>(
@@ -101,7 +101,11 @@ async function live(
   // A later microtask, so that the signal handlers are installed before the start begins.
   const started = Promise.resolve().then(start);
   const stop = async (signal: NodeJS.Signals) => {
-    if (state.now === 'stopping') process.exit(EXIT_INTERRUPTED);
+    if (state.now === 'stopping') {
+      // SIGTERM comes from programs, and may come from two: only a person's second Ctrl-C means that it takes too long.
+      if (signal === 'SIGINT') process.exit(EXIT_INTERRUPTED);
+      return;
+    }
     const servesNow = state.now === 'running';
     state.now = 'stopping';
     log.info({ signal }, 'stopping');
