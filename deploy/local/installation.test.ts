@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestProcess } from '@creditlane/runtime/test-process';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { HOST } from './host.ts';
 import { type Installation, runInstallation } from './installation.ts';
 import { StartError } from './start-error.ts';
@@ -11,6 +12,9 @@ let dataDir: string;
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'creditlane-installation-'));
 });
+
+const write = (file: string, value: unknown) =>
+  writeFile(join(dataDir, file), JSON.stringify(value));
 
 /** Runs an installation until its platform is about to start, and looks at it then. */
 async function openInstallation(reset: boolean, look: (it: Installation) => Promise<void>) {
@@ -39,4 +43,44 @@ test('a data directory with a damaged marker is used again after --reset', async
     usedDir = dir;
   });
   expect(usedDir).toBe(dataDir);
+});
+
+test('secrets that are set at once are all kept', async () => {
+  await write('creditlane.json', { layoutVersion: 1 });
+  const inboxUrl = `http://${HOST}:47113`;
+  await write('demo-records.json', { webhookSecret: 'whsec_first', inboxUrl });
+  const secrets = Array.from({ length: 5 }, () => `whsec_${randomBytes(32).toString('base64')}`);
+  await openInstallation(false, async ({ ports }) => {
+    const set = (secret: string) =>
+      fetch(`http://${HOST}:${ports.inbox}/secret`, {
+        method: 'PUT',
+        body: JSON.stringify({ secret }),
+      });
+    const answers = await Promise.all(secrets.map(set));
+    expect(answers.map(({ status }) => status)).toEqual(secrets.map(() => 204));
+  });
+  const kept = JSON.parse(await readFile(join(dataDir, 'demo-records.json'), 'utf8'));
+  const all = [kept.webhookSecret, ...kept.earlierWebhookSecrets];
+  expect(new Set(all)).toEqual(new Set([...secrets, 'whsec_first']));
+});
+
+describe('a file of secrets', () => {
+  const refused = () =>
+    runInstallation({ port: 0, dataDir, reset: false }, 0, createTestProcess('installation'), () =>
+      Promise.reject(new Error('the platform must not start')),
+    );
+  beforeEach(async () => {
+    await write('creditlane.json', { layoutVersion: 1 });
+    onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  });
+
+  test('that is damaged can only be made anew, with all data', async () => {
+    await writeFile(join(dataDir, 'secrets.json'), '{');
+    await expect(refused()).rejects.toThrow('secrets.json is damaged. Start with --reset');
+  });
+
+  test('that cannot be read says why, and to delete nothing', async () => {
+    await mkdir(join(dataDir, 'secrets.json'));
+    await expect(refused()).rejects.toThrow(/secrets\.json cannot be read \(EISDIR\)\.$/);
+  });
 });

@@ -34,10 +34,12 @@ export async function readSecrets(dir: string): Promise<Secrets> {
 const fileIn = (dir: string) => join(dir, 'secrets.json');
 
 function readSecretsFile(dir: string): Promise<SecretsFile | undefined> {
-  return readJson<SecretsFile>(fileIn(dir)).catch(() => {
-    throw new StartError(
-      `${fileIn(dir)} cannot be read. Start with --reset, or another --data-dir.`,
-    );
+  return readJson<SecretsFile>(fileIn(dir)).catch((error: NodeJS.ErrnoException) => {
+    const why =
+      error instanceof SyntaxError
+        ? 'is damaged. Start with --reset, which deletes all data, or another --data-dir.'
+        : `cannot be read (${error.code}).`;
+    throw new StartError(`${fileIn(dir)} ${why}`);
   });
 }
 

@@ -1,5 +1,14 @@
 // A client of the REST interface for the demo data.
-/** Calls the REST interface with one key. Throws an Error that quotes any answer but success. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const MAX_ATTEMPTS = 5;
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Calls the REST interface with one key, and again after the time that 503 names. Throws an Error that quotes any other
+ * answer but success.
+ */
 export class ApiCaller {
   readonly #baseUrl: string;
   readonly #key: string;
@@ -19,13 +28,24 @@ export class ApiCaller {
 
   // biome-ignore lint/suspicious/noExplicitAny: the answers' shapes are the OpenAPI document's.
   async #call(method: string, path: string, body: unknown): Promise<any> {
-    const response = await fetch(this.#baseUrl + path, {
-      method,
-      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
-    return text === '' ? undefined : JSON.parse(text);
+    const headers = {
+      authorization: `Bearer ${this.#key}`,
+      'content-type': 'application/json',
+      'idempotency-key': randomUUID(),
+    };
+    for (let attempt = 1; ; attempt += 1) {
+      const response = await fetch(this.#baseUrl + path, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      const text = await response.text();
+      if (response.ok) return text === '' ? undefined : JSON.parse(text);
+      if (response.status !== 503 || attempt === MAX_ATTEMPTS) {
+        throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+      }
+      await delay(Number(response.headers.get('retry-after') ?? 1) * 1_000);
+    }
   }
 }

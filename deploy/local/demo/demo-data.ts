@@ -45,9 +45,12 @@ export async function openDemoData(
 ): Promise<SeedDemoData> {
   const file = recordsFile(dir);
   let records = await readJson<KeptRecords>(file);
+  let written: Promise<unknown> = Promise.resolve();
   const keep = async <Made extends Partial<KeptRecords>>(made: Made) => {
     records = { ...records, ...made } as KeptRecords;
-    await writeJson(file, records);
+    // One write at a time, because all have one draft. A caller of its own gets the error of each.
+    written = written.catch(() => undefined).then(() => writeJson(file, records));
+    await written;
     return made;
   };
   const inbox = await startWebhookInbox({
