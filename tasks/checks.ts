@@ -33,10 +33,13 @@ export async function runChecks(): Promise<Tally> {
 }
 
 /** Runs a tool of node_modules/.bin with visible output; returns whether it exits with 0. */
-export async function runTool(command: string, args: string[], folder = '.'): Promise<boolean> {
+export function runTool(command: string, args: string[], folder = '.'): Promise<boolean> {
   const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] });
-  const exit = Promise.withResolvers<number | null>();
-  child.once('error', exit.reject);
-  child.once('close', exit.resolve);
-  return (await exit.promise) === 0;
+  return new Promise((resolve) => {
+    child.once('error', (error) => {
+      process.stderr.write(`${command} could not be started: ${error.message}\n`);
+      resolve(false);
+    });
+    child.once('close', (code) => resolve(code === 0));
+  });
 }

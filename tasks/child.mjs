@@ -11,7 +11,7 @@ const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
  * Under npm, the launcher gets one Ctrl-C twice: from the terminal and from npm, which passes it on. A
  * signal that is repeated within this time counts once; a later one is a second Ctrl-C.
  */
-const REPEAT_MS = 400;
+const REPEAT_MS = 1_000;
 
 /**
  * Waits for a child that leads its own process group, and passes signals on to the child.

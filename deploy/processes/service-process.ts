@@ -26,7 +26,9 @@ export interface ServiceProcessOptions {
 const SERVICES_DIR = fileURLToPath(new URL('../../services/', import.meta.url));
 const WATCHDOG = new URL('../../tasks/parent-death-watchdog.mjs', import.meta.url).href;
 const RESTART = { baseMs: 250, capMs: 10_000 };
-const READY_WITHIN_MS = 60_000;
+/** On a busy machine a start has taken 42 s, and the gateway waits for all others. */
+const READY_WITHIN_MS = 180_000;
+const PROBE_TIMEOUT_MS = 5_000;
 /** Shorter than the time that the launcher's process allows each of its closers. */
 const STOP_SIGNALS = [{ signal: 'SIGTERM', waitMs: 8_000 }] as const;
 
@@ -86,7 +88,7 @@ function compiledModules(): Record<string, string> {
 /** True once the service is ready and answers every operation; else what its readiness endpoint says is missing. */
 async function probeReadiness(url: string): Promise<true | string> {
   try {
-    const response = await fetch(url);
+    const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
     const text = await response.text();
     if (!response.ok) return text;
     const { unavailableOperations = [] } = JSON.parse(text) as Readiness;

@@ -123,12 +123,15 @@ async function probeServer(adminUrl: string): Promise<true | string> {
     await client.end();
     return true;
   } catch (cause) {
-    if (isDatabaseUnavailable(cause) && !isPasswordRefused(cause)) return String(cause);
-    throw new EmbeddedPostgresError(
-      'password_mismatch',
-      'PostgreSQL refuses the password: its data directory was made with another one.',
-      cause,
-    );
+    if (isPasswordRefused(cause)) {
+      throw new EmbeddedPostgresError(
+        'password_mismatch',
+        'PostgreSQL refuses the password: its data directory was made with another one.',
+        cause,
+      );
+    }
+    if (isDatabaseUnavailable(cause)) return String(cause);
+    throw cause;
   }
 }
 

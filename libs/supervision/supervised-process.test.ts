@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createLog } from '@creditlane/runtime/telemetry/log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readPidFile } from './pid-file.ts';
 import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.ts';
@@ -74,6 +75,21 @@ test('a process that is not ready in time rejects with what is missing', async (
 test('a probe that rejects makes the start fail with its error', async () => {
   const probe = () => Promise.reject(new Error('the password is refused'));
   await expect(start(SERVING, { probe }).ready()).rejects.toThrow('the password is refused');
+});
+
+test('a probe that rejects after a restart is logged', async () => {
+  const lines: string[] = [];
+  const log = createLog('test', { destination: { write: (line) => void lines.push(line) } });
+  let served = false;
+  const probe = async () => {
+    if (served) throw new Error('the password is refused');
+    served = true;
+    return true as const;
+  };
+  const supervisor = start(SERVING, { probe, log });
+  await supervisor.ready();
+  process.kill(supervisor.pid, 'SIGKILL');
+  await expect.poll(() => lines.join('')).toContain('a test process cannot be probed');
 });
 
 test('a process whose pid file cannot be written is ended before it is tried again', async () => {

@@ -182,7 +182,10 @@ export class SupervisedProcess {
       this.#readyPid = pid;
       this.#firstStart.resolve();
     } catch (error) {
-      if (!ended.aborted) this.#firstStart.reject(error);
+      if (ended.aborted) return;
+      // Of a process that was started again, only the log tells.
+      if (this.#readyPid !== 0) log?.error({ err: error }, `${name} cannot be probed`);
+      this.#firstStart.reject(error);
     }
   }
 }

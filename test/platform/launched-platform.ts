@@ -60,7 +60,7 @@ export class LaunchedPlatform {
   }
 
   /** Resolves with the content of demo.json, which the program writes when the platform is ready. */
-  async ready(timeoutMs = 120_000): Promise<Demo> {
+  async ready(timeoutMs = 240_000): Promise<Demo> {
     return eventually(
       'demo.json',
       async () => {
