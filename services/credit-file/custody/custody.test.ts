@@ -211,6 +211,19 @@ test('files that came back with a backup of this service are erased again', asyn
   await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
 });
 
+test('files that came back with a backup whose key a newer dump has destroyed are deleted', async () => {
+  const { applicant } = fixture;
+  await pull(applicant);
+  const destroy = `UPDATE applicant_keys SET sealed = NULL, sealed_with = NULL, destroyed_at = now()
+    WHERE applicant_id = $1`;
+  await pool().query(destroy, [applicant.applicantId]);
+  expect(await erase(applicant)).toEqual({ files: 1 });
+  expect(await actionsOf(applicant)).toContain('APPLICANT_ERASED');
+  expect(await erase(applicant)).toEqual({ files: 0 });
+  const records = (await actionsOf(applicant)).filter((action) => action === 'APPLICANT_ERASED');
+  expect(records).toHaveLength(1);
+});
+
 test('erasures that fail all the time are tried less and less, and hold up no other', async () => {
   const { service, applicant } = fixture;
   const replica = await service.startReplica();

@@ -65,10 +65,12 @@ function eraseStored(
     await lockPullsOf(tx, applicant.applicantId);
     const at = clock();
     await insertErasure(tx, { ...applicant, actor, requestId }, at);
-    if (!(await destroyKey(tx, applicant, at))) return { files: 0, ended: [] };
+    const hadKey = await destroyKey(tx, applicant, at);
+    // Without a key, too: a backup may have brought back files whose key was then destroyed as in a newer dump of the keys.
     const files = await deleteFilesOf(tx, applicant);
-    const record = { at, actor, requestId };
     const ended = await endUnsentPulls(tx, applicant);
+    if (!hadKey && files === 0 && ended.length === 0) return { files, ended };
+    const record = { at, actor, requestId };
     for (const { id: pullId, applicationId, source, consent } of ended) {
       const { purpose, consentId } = consent;
       await appendAuditRecord(tx, keyRing, {
