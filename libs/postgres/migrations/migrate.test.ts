@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AWAITED_LOCKS_SQL } from '../test-awaited-locks.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { inTransaction } from '../transaction.ts';
@@ -145,6 +147,35 @@ test('migrations without a record of their compatibility, as earlier versions ra
     { name: 'Boxes1763000000001', floor: 'any' },
   ]);
   await migrateTo(V1);
+});
+
+describe('the query of the page on upgrades', () => {
+  const page = join(import.meta.dirname, '../../../docs/operations/upgrade.md');
+  const [sql = ''] = /^SELECT coalesce\(floor.*?;$/ms.exec(readFileSync(page, 'utf8')) ?? [];
+
+  test.each<{ boxes: Compatibility; floorOfBoxes?: null; needed: Migration[] }>([
+    { boxes: 'only adds', needed: V1 },
+    { boxes: 'breaks', needed: V2 },
+    { boxes: 'only adds', floorOfBoxes: null, needed: V2 },
+  ])(
+    'names the migration without which a version does not start: $boxes, $floorOfBoxes',
+    async ({ boxes, floorOfBoxes, needed }) => {
+      const breaking = sqlMigration(
+        'Boxes1763000000001',
+        ['CREATE TABLE boxes (id int)'],
+        [],
+        boxes,
+      );
+      // The last row permits versions from before the boxes.
+      await migrateTo([THINGS, breaking, addColour({ since: THINGS })]);
+      if (floorOfBoxes === null)
+        await home.sql.query(`UPDATE migrations SET floor = NULL WHERE name LIKE 'Boxes%'`);
+      const { rows } = await home.sql.query(sql);
+      expect(rows).toEqual([{ needed: needed.map((it) => new it().name).at(-1) }]);
+      await migrateTo(needed);
+      await expect(migrateTo(needed.slice(0, -1))).rejects.toBeInstanceOf(DatabaseNewerError);
+    },
+  );
 });
 
 test('a migration waits for each lock for 100 ms at most, so that statements behind it go on', async () => {
