@@ -1,20 +1,18 @@
 /** The metrics of pulls. Neither retailer nor applicant is a label, because their number is unbounded. */
 import type { Database } from '@creditlane/postgres/database';
+import { FailureReasonSchema } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { SOURCES, type Source, type UnknownCode } from './bureaus/bureau.ts';
-import type { Failure, PullRow, State } from './pulls/pull.ts';
+import type { PullRow, State } from './pulls/pull.ts';
 import { countUnfinished, findOldestUnfinished } from './store/pull-states.ts';
 
 /** Codes are the bureaus': the first so many pairs of section and code have a series of their own. */
 const MAX_UNKNOWN_CODES = 500;
 const MAX_LABEL_LENGTH = 60;
-const FAILURES: readonly Failure[] = [
-  'CREDENTIALS',
-  'REJECTED',
-  'UNAVAILABLE',
-  'MALFORMED_ANSWER',
-  'CONSENT',
-];
+/** Every reason of the contract, so that none lacks its series. */
+const FAILURES = FailureReasonSchema.values
+  .map(({ localName }) => localName)
+  .filter((name) => name !== 'UNSPECIFIED');
 const ENDED = [
   { state: 'COMPLETE', failure: '' },
   { state: 'UNKNOWN', failure: '' },
