@@ -768,9 +768,9 @@ export type paths = {
         };
         /**
          * List the deliveries to your destination
-         * @description What was sent to your webhook destination, and what waits to be sent: newest first, of the last 30
-         *     days. An integration without a destination has an empty list. The deliveries to a destination that
-         *     was removed are gone with it.
+         * @description What was sent to your webhook destination, and what waits to be sent: newest first. A delivery is
+         *     listed until 30 days after its end. An integration without a destination has an empty list. The
+         *     deliveries to a destination that was removed are gone with it.
          *
          *     | state | meaning |
          *     |---|---|
