@@ -117,7 +117,7 @@ async function tryToSend(
 
     const { revision } = destination;
     if (destination.keys.length === 0) {
-      // Tried again like a failure of the receiver: the operator restores the key, or the owner rotates the secret.
+      // Tried again like a failure of the receiver: the operator restores the key, or the secret is rotated.
       // Without a revision, the attempt changes neither the health of the destination nor its adaptive limit.
       return { kind: 'unsigned', outcome: { kind: 'failed', reason: SECRET_UNREADABLE } };
     }
