@@ -204,7 +204,7 @@ describe('with as many connections as the limit allows', () => {
   });
 });
 
-describe('what is not HTTP', () => {
+describe('bytes that are not HTTP', () => {
   const GET = requestText('GET /', ['Host: gateway']);
   const GARBAGE = 'no request\r\n\r\n';
   let answer: () => void;
@@ -228,12 +228,12 @@ describe('what is not HTTP', () => {
   const statusesOf = (text: string) =>
     [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
-  test('is refused at once', async () => {
+  test('are refused at once', async () => {
     const { closed } = await openTestSocket(waiting.port, GARBAGE);
     expect(await closed).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed_request"/s);
   });
 
-  test('is refused after the answers to the requests before it', async () => {
+  test('are refused after the answers to the requests before it', async () => {
     const { closed, socket } = await openTestSocket(waiting.port, GET + GET + GARBAGE);
     socket.write(GARBAGE);
     answer();
@@ -242,7 +242,7 @@ describe('what is not HTTP', () => {
     expect(text).toMatch(/answer to GET.*answer to GET.*malformed_request/s);
   });
 
-  test('in a body is the answer to the request of that body', async () => {
+  test('in a body are refused as the answer to the request of that body', async () => {
     const post = requestText('POST /', ['Host: gateway', 'Transfer-Encoding: chunked'], GARBAGE);
     const alone = await openTestSocket(waiting.port, post);
     expect(statusesOf(await alone.closed)).toEqual([400]);
