@@ -51,7 +51,8 @@ describe('an exported application reaches its one integration, whole', () => {
   let example: Json;
   beforeAll(async () => {
     platform = await startTestPlatform({
-      dispatcher: { RETRY_DELAYS: '100ms,100ms,100ms' },
+      // So many that no delivery is dead before a test has seen its failure.
+      dispatcher: { RETRY_DELAYS: Array(20).fill('200ms').join() },
       onLogLine: (line) => void logLines.push(line),
     });
     const { body } = await platform.api.get('/openapi.json');
