@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../platform/eventually.ts';
 import { openTestPlatform } from '../platform/shared-platform.ts';
 import type { TestPlatform } from '../platform/test-platform.ts';
 
@@ -59,12 +60,23 @@ describe('a receiver that fails for a while', () => {
       await platform.submitNewApplication(),
     ];
     await platform.inbox.waitFor(2);
-    const failedBefore = await platform.countFailedAttempts();
+    /** Sets when the webhook that has failed is sent again; undefined while it is not waiting for that. */
+    const retryIn = async (delay: string) => {
+      const [set] = await platform.runSql(
+        'webhook-dispatcher',
+        `UPDATE deliveries SET next_attempt_at = now() + interval '${delay}'
+         WHERE application_id = '${failing.applicationId}' AND state = 'due' AND attempts > 0 AND NOT leased
+         RETURNING id`,
+      );
+      return set;
+    };
     await platform.inbox.setBehaviour('fail');
     await platform.recordDecision(failing, { decision: 'APPROVED' });
-    await platform.waitForFailedAttempt(failedBefore);
+    await eventually('failed attempt', () => retryIn('1 hour'));
     await platform.inbox.setBehaviour('accept');
     await platform.recordDecision(other, { decision: 'DECLINED' });
+    await platform.inbox.waitFor(3);
+    expect(await retryIn('0 s')).toBeDefined();
     const webhooks = await platform.inbox.waitFor(4);
     expect(webhooks.slice(2).map(({ path }) => path)).toEqual([
       '/application-declined',
