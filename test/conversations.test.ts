@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { makeApplication } from '@creditlane/local/demo/demo';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ACCESS_CHANGES_WITHIN_MS } from './platform/access-change.ts';
 import type { CallOptions, SubmissionIds } from './platform/api-client.ts';
 import { eventually } from './platform/eventually.ts';
 import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
@@ -203,7 +204,7 @@ test('an integration that is disabled for the creditor comments as the creditor 
         const answer = await commentAsCreditor('x', { key });
         return answer.status === status ? answer : undefined;
       },
-      5_500,
+      ACCESS_CHANGES_WITHIN_MS,
     );
   await untilAnswered(200);
   expect((await post('disable-integration')).status).toBe(200);

@@ -2,16 +2,11 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { makeApplication } from '@creditlane/local/demo/demo';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ACCESS_CHANGES_WITHIN_MS } from './platform/access-change.ts';
 import { decisionPath } from './platform/api-client.ts';
 import { eventually } from './platform/eventually.ts';
 import { openTestPlatform } from './platform/shared-platform.ts';
 import type { TestPlatform } from './platform/test-platform.ts';
-
-/**
- * A withdrawn or disabled grant stops working within five seconds, the longest ACCESS_CACHE_TIME that the gateway takes
- * (its service.test.ts); the rest is for a busy machine, whose requests take long.
- */
-const WITHIN_MS = 15_000;
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -31,7 +26,7 @@ describe('an integration is enabled for a creditor', { timeout: 60_000 }, () => 
     eventually(
       `answer ${status}`,
       async () => ((await decide()).status === status ? true : undefined),
-      WITHIN_MS,
+      ACCESS_CHANGES_WITHIN_MS,
     );
 
   test('before it was requested it cannot be enabled, and works by its grant', async () => {
@@ -112,7 +107,7 @@ describe('a retailer enables an integration', { timeout: 60_000 }, () => {
     await eventually(
       'application of the retailer',
       async () => ((await create()).status === 201 ? true : undefined),
-      WITHIN_MS,
+      ACCESS_CHANGES_WITHIN_MS,
     );
     const repeated = await enable(retailerId, undefined, headers);
     expect(repeated.headers.get('idempotent-replayed')).toBe('true');

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ACCESS_CHANGES_WITHIN_MS } from './platform/access-change.ts';
 import { decisionPath } from './platform/api-client.ts';
 import { eventually } from './platform/eventually.ts';
 import { openTestPlatform } from './platform/shared-platform.ts';
@@ -184,7 +185,7 @@ describe('a request without a valid key is 401', () => {
         const { status } = await platform.api.get(decisionPath(platform.demo), { key });
         return status === 401 ? true : undefined;
       },
-      5_500,
+      ACCESS_CHANGES_WITHIN_MS,
     );
   });
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { openApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ACCESS_CHANGES_WITHIN_MS } from '../platform/access-change.ts';
 import { decisionPath } from '../platform/api-client.ts';
 import { eventually } from '../platform/eventually.ts';
 import { openTestPlatform } from '../platform/shared-platform.ts';
@@ -81,7 +82,7 @@ describe('of two tenants', () => {
     await eventually(
       'answer 200 after the grant',
       async () => (await readAsSibling(application)) === 200 || undefined,
-      5_500,
+      ACCESS_CHANGES_WITHIN_MS,
     );
     expect(await readAsSibling(decisionPath(platform.demo))).toBe(200);
     const foreign = `/applications/${platform.demo.otherTenant.applicationId}`;
@@ -91,7 +92,7 @@ describe('of two tenants', () => {
     await eventually(
       'answer 404 after the retailer left the group',
       async () => (await readAsSibling(application)) === 404 || undefined,
-      5_500,
+      ACCESS_CHANGES_WITHIN_MS,
     );
   });
 });
