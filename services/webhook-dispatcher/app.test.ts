@@ -3,15 +3,14 @@ import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { newId } from '@creditlane/runtime/ids';
 import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deliveriesClient, ownDeliveries, ownerOf } from './own-deliveries/test-owner.ts';
 import { findTooFewDeliveries } from './store/intake/expected-deliveries.ts';
-import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
+import { createTestFixture, sequences, type TestFixture, until, upTo } from './test-fixture.ts';
 import { watchPastDays } from './test-past-days.ts';
 import { answer, hang, type Responder } from './test-receiver.ts';
 
 let fixture: TestFixture;
-const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 beforeEach(async () => {
   fixture = await createTestFixture();
 });

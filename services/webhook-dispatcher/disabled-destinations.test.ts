@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { endPending } from './destinations/end-pending.ts';
 import { ownDeliveries } from './own-deliveries/test-owner.ts';
 import type { LeasedDelivery } from './queue/delivery.ts';
 import { DeliveryQueue } from './queue/delivery-queue.ts';
 import { promoteNextQuery } from './store/deliveries.ts';
-import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
+import { createTestFixture, sequences, type TestFixture, until, upTo } from './test-fixture.ts';
 import { answer, startReceiver } from './test-receiver.ts';
 
-const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 const DISABLED = 'creditlane_webhook_disabled_destinations';
 
 let fixture: TestFixture;
@@ -360,7 +359,7 @@ it('when the deliveries to one disabled destination cannot be ended, those to an
   }
   await fixture.start();
   const dead = { state: 'dead', reason: 'destination_disabled', count: 2 };
-  await expect.poll(countStates, { timeout: 10_000 }).toContainEqual(dead);
+  await expect.poll(countStates).toContainEqual(dead);
 });
 
 async function isAnyBlocked(): Promise<boolean> {

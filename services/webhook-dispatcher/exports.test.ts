@@ -1,11 +1,16 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { toMessage } from '@creditlane/events/message';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createTestFixture, sequences, type TestFixture, waitForRelease } from './test-fixture.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  createTestFixture,
+  sequences,
+  type TestFixture,
+  until,
+  waitForRelease,
+} from './test-fixture.ts';
 import { answer } from './test-receiver.ts';
 
 const SIN = '046454286';
-const WITHIN = { timeout: 10_000, interval: 10 };
 
 let fixture: TestFixture;
 beforeEach(async () => {
@@ -116,7 +121,7 @@ test('exports and decisions of an application are sent in the order of their arr
   await bus.publish([fixture.event({ sequence: 1 })]);
   await bus.publish([exported(destinationId)]);
   await bus.publish([fixture.event({ sequence: 2, decision: 'DECLINED' })]);
-  await vi.waitFor(() => expect(sequences(received)).toEqual([1, 1, 1, 2, 3]), WITHIN);
+  await until(() => expect(sequences(received)).toEqual([1, 1, 1, 2, 3]));
   expect(received.slice(2).map(({ path }) => path)).toEqual([
     '/application-booked',
     '/application-exported',
@@ -173,7 +178,7 @@ test('every attempt has the same bytes, and neither the database nor the log has
   respondWith(answer(500));
   const { bus, logged } = await fixture.start();
   await bus.publish([exported(destinationId)]);
-  await vi.waitFor(() => expect(received.length).toBeGreaterThan(2), WITHIN);
+  await until(() => expect(received.length).toBeGreaterThan(2));
   const bodies = new Set(received.map(({ body }) => body));
   expect([...bodies]).toEqual([expect.stringContaining(SIN)]);
   const { rows } = await fixture.sql.query(
@@ -213,7 +218,7 @@ test('a delivery waits while the applications service is unavailable, and no att
   const attempts = await fixture.sql.query('SELECT FROM attempts');
   expect([received, attempts.rows]).toEqual([[], []]);
   fixture.applications.state.isUnavailable = false;
-  await vi.waitFor(() => expect(received).toHaveLength(1), WITHIN);
+  await until(() => expect(received).toHaveLength(1));
   await settled();
 });
 
@@ -223,9 +228,9 @@ test('a delivery whose content cannot be asked for keeps the later ones of its l
   fixture.applications.state.isUnavailable = true;
   await bus.publish([exported(destinationId)]);
   await bus.publish([fixture.event({ sequence: 1 })]);
-  await vi.waitFor(() => expect(sequences(received)).toEqual([2]), WITHIN);
+  await until(() => expect(sequences(received)).toEqual([2]));
   fixture.applications.state.isUnavailable = false;
-  await vi.waitFor(() => expect(sequences(received)).toEqual([2, 1]), WITHIN);
+  await until(() => expect(sequences(received)).toEqual([2, 1]));
   await settled();
 });
 
@@ -240,7 +245,7 @@ test('a delivery whose destination cannot be looked up holds its lane for as lon
   expect(rows).toEqual([{ hold_until: null }]);
   await bus.publish([fixture.event({ sequence: 2 })]);
   integrations.state.hidesDestinations = false;
-  await vi.waitFor(() => expect(sequences(received)).toEqual([1, 2]), WITHIN);
+  await until(() => expect(sequences(received)).toEqual([1, 2]));
   await settled();
 });
 

@@ -4,7 +4,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { toMessage } from '@creditlane/events/message';
 import type { ApplicationSubmitted } from '@creditlane/proto/applications/v1/applications_events';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createSchemaCompiler } from './events/body-schema.ts';
 import {
   type DestinationRevision,
@@ -17,6 +17,7 @@ import {
   createTestFixture,
   sequences,
   type TestFixture,
+  until,
   upTo,
   waitForRelease,
 } from './test-fixture.ts';
@@ -77,8 +78,6 @@ const start = (settings: Record<string, string> = {}) =>
     ...webhookSources(lookups),
     submissionSource,
   ]);
-
-const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 
 /** Adds a receiver that the events go to. */
 async function addRecipient() {

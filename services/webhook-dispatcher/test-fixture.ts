@@ -122,13 +122,17 @@ function endpointsOf(
   return { integrations: integrations.endpoint, applications, decisions: applications };
 }
 
+/** Repeats the check until it throws no more, and resolves with its result; after 15 seconds rejects with its error. */
+export const until = <T>(check: () => T | Promise<T>) =>
+  vi.waitFor(check, { timeout: 15_000, interval: 10 });
+
 /** Resolves once the one delivery was leased and released without an attempt. */
 export function waitForRelease({ sql }: TestFixture): Promise<void> {
   const released = async () => {
     const { rows } = await sql.query('SELECT fence > 2 AS released FROM deliveries');
     expect(rows).toEqual([{ released: true }]);
   };
-  return vi.waitFor(released, { timeout: 10_000, interval: 10 });
+  return until(released);
 }
 
 const TERMS = {

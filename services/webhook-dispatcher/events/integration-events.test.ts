@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { toMessage } from '@creditlane/events/message';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ownDeliveries } from '../own-deliveries/test-owner.ts';
-import { createTestFixture, sequences, type TestFixture } from '../test-fixture.ts';
+import { createTestFixture, sequences, type TestFixture, until } from '../test-fixture.ts';
 import { answer } from '../test-receiver.ts';
 
 let fixture: TestFixture;
@@ -18,8 +18,6 @@ interface TestEnablement {
   /** False: the integrations service has deleted the enablement. */
   exists?: boolean;
 }
-
-const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 
 /** The event of an enabling that the integrations service knows. */
 function enabled({ integrationId, retailerId, configJson, exists = true }: TestEnablement) {

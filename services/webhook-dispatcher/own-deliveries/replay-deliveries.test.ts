@@ -12,6 +12,7 @@ import {
   shareTestFixture,
 } from '../replays/test-shared-fixture.ts';
 import { insertReplayJob } from '../store/replay-jobs.ts';
+import { until } from '../test-fixture.ts';
 import { answer } from '../test-receiver.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
 
@@ -20,7 +21,6 @@ let dispatcher: Dispatcher;
 const start = async (settings: Record<string, string> = {}) => {
   dispatcher = await shared.start(settings);
 };
-const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 
 type Request = Parameters<ReturnType<typeof deliveriesClient>['replayDeliveries']>[0];
 

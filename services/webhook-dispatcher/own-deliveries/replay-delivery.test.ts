@@ -4,12 +4,10 @@ import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { firstIdOfTime, newId } from '@creditlane/runtime/ids';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTestFixture, sequences, type TestFixture, upTo } from '../test-fixture.ts';
+import { createTestFixture, sequences, type TestFixture, until, upTo } from '../test-fixture.ts';
 import { watchPastDays } from '../test-past-days.ts';
 import { answer } from '../test-receiver.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
-
-const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 
 let fixture: TestFixture;
 beforeEach(async () => {
@@ -220,7 +218,8 @@ describe('a replay keeps the order of its application:', () => {
 
   it('later deliveries that wait go on waiting behind the replay', async () => {
     const receiver = await fixture.addReceiver();
-    const dispatcher = await fixture.start({ RETRY_DELAYS: '300ms,300ms,300ms,300ms' });
+    // So many that the second is not dead before the replay has been sent.
+    const dispatcher = await fixture.start({ RETRY_DELAYS: Array(20).fill('300ms').join() });
     await dispatcher.bus.publish([fixture.event()]);
     await dispatcher.settled();
     // The second fails and is retried, the third waits behind it.

@@ -1,6 +1,6 @@
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createTestFixture, type TestFixture, until } from '../test-fixture.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
 
 let owned: { destinationId: string; url: string };
@@ -10,7 +10,6 @@ beforeEach(async () => {
   fixture = await createTestFixture();
 });
 
-const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
 type Dispatcher = Awaited<ReturnType<TestFixture['start']>>;
 
 const event = (sequence: number) => fixture.event({ sequence });

@@ -4,7 +4,7 @@ import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Egress } from '../egress/egress.ts';
-import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { createTestFixture, type TestFixture, until } from '../test-fixture.ts';
 import { answer, hang } from '../test-receiver.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
 
@@ -19,7 +19,6 @@ afterEach(async () => {
   await fixture.close();
 });
 
-const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 type Dispatcher = Awaited<ReturnType<TestFixture['start']>>;
 
 const testEvent = (status = 'BOOKED') => {
@@ -31,15 +30,20 @@ const testEvent = (status = 'BOOKED') => {
 const send = (dispatcher: Dispatcher, more: { idempotencyKey?: string } = {}) =>
   deliveriesClient(dispatcher).sendTestEvent(testEvent(), { ...ownerOf(receiver), ...more });
 
-/** A test event that one of two replicas has posted, and that the receiver answers by `finish`. */
-async function sendToOneReplica() {
+/** Sends a test event that the receiver has got, and answers by `finish`. */
+async function sendUntilPosted(dispatcher: Dispatcher, more: { idempotencyKey?: string } = {}) {
   const responses: ServerResponse[] = [];
   receiver.respondWith((_, response) => void responses.push(response));
+  const first = send(dispatcher, more);
+  await until(() => expect(responses).toHaveLength(1));
+  return { first, finish: (status = 204) => void responses[0]?.writeHead(status).end() };
+}
+
+/** A test event that one of two replicas has posted, and that the receiver answers by `finish`. */
+async function sendToOneReplica() {
   const [dispatcher, other] = [await fixture.start(), await fixture.start()];
   const key = { idempotencyKey: 'once' };
-  const first = send(dispatcher, key);
-  await until(() => expect(responses).toHaveLength(1));
-  return { other, key, first, finish: () => void responses[0]?.writeHead(204).end() };
+  return { other, key, ...(await sendUntilPosted(dispatcher, key)) };
 }
 
 async function countAnswers(): Promise<number> {
@@ -102,13 +106,12 @@ describe('a test event', () => {
   });
 
   it('is refused while another one to the same destination is under way', async () => {
-    receiver.respondWith(hang);
-    const dispatcher = await fixture.start({ DELIVERY_DEADLINE: '500ms' });
-    const first = send(dispatcher);
-    await until(() => expect(receiver.received).toHaveLength(1));
+    const dispatcher = await fixture.start();
+    const { first, finish } = await sendUntilPosted(dispatcher);
     const refusal = { kind: 'conflict', code: 'test_event_under_way' };
     await expect(send(dispatcher)).rejects.toMatchObject(refusal);
-    await first;
+    finish(500);
+    expect((await first).succeeded).toBe(false);
     receiver.respondWith(answer(204));
     expect((await send(dispatcher)).succeeded).toBe(true);
   });

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Replay, ReplayState } from '@creditlane/proto/webhooks/v1/deliveries_service';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deliveriesClient, ownerOf } from '../own-deliveries/test-owner.ts';
-import { sequences, upTo } from '../test-fixture.ts';
+import { sequences, until, upTo } from '../test-fixture.ts';
 import { accept, type Received } from '../test-receiver.ts';
 import { addEndedDeliveries } from './test-ended-deliveries.ts';
 import { type Dispatcher, type Receiver, shareTestFixture } from './test-shared-fixture.ts';
-
-const until = <T>(check: () => T) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
 
 const shared = shareTestFixture();
 const start = (settings: Record<string, string> = {}) =>
