@@ -158,9 +158,9 @@ test('a process whose supervisor is killed with its process group gets the exit 
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(owner.stdout, 'data');
-  await expect.poll(() => existsSync(join(folder, 'ready')), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(folder, 'ready'))).toBe(true);
   process.kill(-(owner.pid as number), 'SIGKILL');
-  await expect.poll(() => existsSync(join(folder, 'ended')), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(folder, 'ended'))).toBe(true);
 });
 
 test('a process that is stopped while it waits for its restart does not start', async () => {

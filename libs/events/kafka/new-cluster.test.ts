@@ -41,7 +41,7 @@ async function levelsWith(error: object, refusals: number): Promise<string[]> {
     log: createLog('test', { level: 'debug', destination: { write } }),
     onCrash: (error) => expect.unreachable(error.message),
   });
-  await vi.waitUntil(() => lines.length >= refusals, { timeout: 10_000 });
+  await vi.waitUntil(() => lines.length >= refusals, { timeout: 15_000 });
   await consumer.close();
   return lines.map((line) => (JSON.parse(line) as { level: string }).level);
 }

@@ -180,9 +180,7 @@ test('a redrive that cannot be handled delays those of its key, and no others', 
     if (batch.some(({ key }) => key === failing.key)) throw new Error('a peer is away');
     await handle(batch);
   });
-  await expect
-    .poll(() => look(otherId), { timeout: 10_000 })
-    .toMatchObject({ redrives: [{ outcome: 'handled' }] });
+  await expect.poll(() => look(otherId)).toMatchObject({ redrives: [{ outcome: 'handled' }] });
   expect(handled).toEqual([failing.key, other.key]);
   for (const id of [failingId, nextId]) {
     expect(await look(id)).toMatchObject({ redrives: [{ outcome: null }] });

@@ -96,7 +96,7 @@ async function republishBesideMark(whileWaiting: () => Promise<void>): Promise<n
     isOver = true;
   });
   const isWaiting = async () => isOver || (await countLockWaiters()) === 1;
-  await expect.poll(isWaiting, { timeout: 10_000, interval: 10 }).toBe(true);
+  await expect.poll(isWaiting, { interval: 10 }).toBe(true);
   await whileWaiting();
   await marking.query('COMMIT');
   marking.release();

@@ -64,7 +64,7 @@ describeWithKafka(
         await bus.close();
         await db.close();
       });
-      await vi.waitUntil(() => begun.length > 0, { timeout: 10_000 });
+      await vi.waitUntil(() => begun.length > 0, { timeout: 15_000 });
       expect(begun).toEqual([LATER]);
       expect(await republishOutbox(pool, LONG_AGO)).toBe(1);
       // As long as the command waits.

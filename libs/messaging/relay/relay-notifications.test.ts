@@ -153,7 +153,7 @@ test('a replica that lost its connection notifies again after a reconnect', asyn
     follower.wake();
     await receiveAll();
     expect(received).toBeGreaterThan(0);
-  }, 10_000);
+  }, 15_000);
 });
 
 test('a connection that does not answer a notification in time is replaced', async () => {
@@ -172,16 +172,16 @@ test('a connection that does not answer a notification in time is replaced', asy
   const onNotification = vi.fn();
   const notifications = new RelayNotifications(pool, silentLog, onNotification);
   closing.push(() => notifications.close());
-  await expect.poll(() => onNotification.mock.calls.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => onNotification.mock.calls.length).toBe(1);
   proxy.pause();
   notifications.notify();
-  await expect.poll(() => connections, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => connections).toBe(2);
   proxy.resume();
   await vi.waitFor(async () => {
     notifications.notify();
     await receiveAll();
     expect(received).toBeGreaterThan(0);
-  }, 10_000);
+  }, 15_000);
 });
 
 test('the connection for notifications is made with the URL of the moment, as those of the pool', async () => {
@@ -202,7 +202,7 @@ test('the connection for notifications is made with the URL of the moment, as th
     );
     return rows;
   };
-  await expect.poll(findNames, { timeout: 10_000 }).toEqual([{ name: 'renewed' }]);
+  await expect.poll(findNames).toEqual([{ name: 'renewed' }]);
 });
 
 test('a relay that closes is counted by the others no more, before the time of its announcement is over', async () => {
@@ -212,7 +212,7 @@ test('a relay that closes is counted by the others no more, before the time of i
   await vi.waitFor(() => {
     second.announce();
     expect(first.count(60_000)).toBe(1);
-  }, 10_000);
+  }, 15_000);
   await second.close();
-  await expect.poll(() => first.count(60_000), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => first.count(60_000)).toBe(0);
 });

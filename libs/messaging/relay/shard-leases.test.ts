@@ -48,14 +48,14 @@ test('expired shards above the share of a relay do not make it renew more often'
   const leases = new ShardLeases(db.reserved, silentLog, others, () => undefined);
   try {
     // The first renewal has seen the shards of the others.
-    await expect.poll(() => others.announce.mock.calls.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => others.announce.mock.calls.length).toBe(1);
     await vi.advanceTimersByTimeAsync(LEASE_MS);
     // The second takes one expired shard, and leaves three.
-    await expect.poll(() => leases.held().length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => leases.held().length).toBe(1);
     const renewals = others.announce.mock.calls.length;
     const sinceMs = Date.now();
     await expect
-      .poll(() => others.announce.mock.calls.length, { timeout: 10_000, interval: 1 })
+      .poll(() => others.announce.mock.calls.length, { interval: 1 })
       .toBeGreaterThanOrEqual(renewals + 2);
     // The first of the two may have been due already.
     expect(Date.now() - sinceMs).toBeGreaterThanOrEqual(RENEW_MS - 100);
@@ -80,10 +80,10 @@ test('a round is due after each renewal with a surplus, until the surplus is han
     },
   );
   try {
-    await expect.poll(() => leases.held().length, { timeout: 10_000 }).toBe(4);
+    await expect.poll(() => leases.held().length).toBe(4);
     expect(dueRounds).toBe(1);
     count = 1;
-    await expect.poll(heldShards, { timeout: 10_000 }).toBe(2);
+    await expect.poll(heldShards).toBe(2);
     expect(leases.held()).toHaveLength(2);
   } finally {
     await leases.close();

@@ -25,7 +25,7 @@ test('a process is not ready until its peer listens, and it connects without a c
   const decisions = healthOfCaller(port);
   expect(decisions()).toBe('out of reach');
   await startTestReplica({ port });
-  await expect.poll(decisions, { timeout: 10_000 }).toBe('ok');
+  await expect.poll(decisions).toBe('ok');
 });
 
 test('a process is not ready while its peer is unreachable, and ready again afterwards', async () => {
@@ -34,9 +34,9 @@ test('a process is not ready while its peer is unreachable, and ready again afte
   const decisions = healthOfCaller(proxy.port);
   await expect.poll(decisions).toBe('ok');
   proxy.disconnect();
-  await expect.poll(decisions, { timeout: 10_000 }).toBe('out of reach');
+  await expect.poll(decisions).toBe('out of reach');
   await startTestReplica({ port: proxy.port });
-  await expect.poll(decisions, { timeout: 10_000 }).toBe('ok');
+  await expect.poll(decisions).toBe('ok');
 });
 
 test('a process stays ready while a connection is renewed at its maximum age', async () => {
