@@ -167,15 +167,16 @@ test('a connection that does not answer a notification in time is replaced', asy
       connections += 1;
     }
   }
-  const options = { connectionString: url.href, query_timeout: 250 };
+  const options = { connectionString: url.href, query_timeout: 2_000 };
   const pool = new pg.Pool({ ...options, Client: CountingClient as unknown as typeof pg.Client });
   const onNotification = vi.fn();
   const notifications = new RelayNotifications(pool, silentLog, onNotification);
   closing.push(() => notifications.close());
-  await expect.poll(() => onNotification.mock.calls.length).toBe(1);
+  await expect.poll(() => onNotification.mock.calls.length).toBeGreaterThan(0);
   proxy.pause();
+  const before = connections;
   notifications.notify();
-  await expect.poll(() => connections).toBe(2);
+  await expect.poll(() => connections).toBeGreaterThan(before);
   proxy.resume();
   await vi.waitFor(async () => {
     notifications.notify();

@@ -12,8 +12,8 @@ describe('rate limits', () => {
       expect(second.status).toBe(200);
       expect(third.status).toBe(429);
       expect(third.json.code).toBe('rate_limited');
-      expect(Number(third.headers.get('retry-after'))).toBeGreaterThanOrEqual(29);
-      expect(third.headers.get('ratelimit')).toBe('"default";r=0;t=60');
+      expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(20);
+      expect(third.headers.get('ratelimit')).toMatch(/^"default";r=0;t=(60|5\d)$/);
       expect((await read(limited.platformKey)).status).toBe(401);
     } finally {
       await limited.close();
