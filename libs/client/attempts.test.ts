@@ -165,12 +165,17 @@ describe('a call without an answer', () => {
   });
 
   test.each([
-    ['timeout', {}, { timeoutMs: 20, maxAttempts: 1 }, /within 20 ms/],
-    ['reason of its signal', { signal: AbortSignal.timeout(20) }, {}, /timeout/],
-  ])('whose key is never fetched rejects with the %s', async (_, options, limits, says) => {
-    const apiKey = () => new Promise<string>(() => {});
+    ['timeout', { timeoutMs: 20, maxAttempts: 1 }, () => undefined, /within 20 ms/],
+    ['reason of its signal', {}, (it: AbortController) => it.abort(new Error('closed')), /closed/],
+  ])('whose key is never fetched rejects with the %s', async (_, limits, onWaiting, says) => {
+    const controller = new AbortController();
+    const apiKey = () => {
+      setImmediate(onWaiting, controller);
+      return new Promise<string>(() => {});
+    };
     const { client, requests } = await start([SUCCESS], { apiKey, ...limits });
-    await expect(client.recordDecision(INPUT, options)).rejects.toThrow(says);
+    const call = client.recordDecision(INPUT, { signal: controller.signal });
+    await expect(call).rejects.toThrow(says);
     expect(requests).toEqual([]);
   });
 
