@@ -4,7 +4,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pickOne, seededRandom } from '@creditlane/runtime/test-seeded-random';
 import { afterEach, expect, test } from 'vitest';
-import { type Listener, startListener } from './listener.ts';
+import { type Listener, type ListenerOptions, startListener } from './listener.ts';
 
 const CLIENTS = 30;
 
@@ -17,12 +17,12 @@ afterEach(async () => {
 });
 
 /** Answers after 0 to 40 ms. */
-async function start(): Promise<void> {
+async function start(options: Partial<ListenerOptions> = {}): Promise<void> {
   const random = seededRandom(7);
   isDraining = false;
   onArrival = () => undefined;
   listener = await startListener(
-    { host: '127.0.0.1', port: 0, graceMs: 5_000, isDraining: () => isDraining },
+    { host: '127.0.0.1', port: 0, graceMs: 5_000, isDraining: () => isDraining, ...options },
     (req, res) => {
       onArrival(req);
       const answer = () => res.end('answered');
@@ -82,7 +82,8 @@ function sendOne(agent: Agent): Promise<End | undefined> {
 }
 
 test('no request fails, and the last answer of each connection says that it closes', async () => {
-  await start();
+  // For far longer than a client pauses, also on a busy machine.
+  await start({ closeIdleMs: 4_000 });
   const { ends } = await startClients();
   const closed = listener.close();
   expect(await ends).toEqual(Array(CLIENTS).fill({ connection: 'close' }));
@@ -109,12 +110,17 @@ test('a request that arrives before the gateway becomes unready is answered with
 test("half a second later, Node's fetch sends its next request on the same connection", async () => {
   await start();
   const sockets = new Set<unknown>();
-  onArrival = (req) => sockets.add(req.socket);
-  for (let sent = 0; sent < 2; sent += 1) {
+  let isReused = false;
+  onArrival = ({ socket }) => {
+    isReused = sockets.has(socket);
+    sockets.add(socket);
+  };
+  const send = async () => {
     await (await fetch(listener.url, { method: 'POST', body: '{}' })).text();
-    await delay(500);
-  }
-  expect(sockets.size).toBe(1);
+    return isReused;
+  };
+  // A busy machine may stand still for longer than the connection is kept; then the next request comes in time.
+  await expect.poll(send, { interval: 500 }).toBe(true);
 });
 
 test('an answer announces an idle time of 4 s, and none when it ends the connection', async () => {

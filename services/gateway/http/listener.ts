@@ -22,6 +22,11 @@ export interface ListenerOptions {
   host: string;
   port: number;
   graceMs: number;
+  /**
+   * How long an idle connection stays open once the gateway closes. A client that sends one request after the
+   * other would else send into a connection that is being closed, and cannot know whether that had an effect.
+   */
+  closeIdleMs?: number;
   timeouts?: Timeouts;
   maxConnections?: number;
   /** Connections without such an answer are closed first when there are too many. */
@@ -41,10 +46,6 @@ export interface ListenerOptions {
 export const ANNOUNCED_IDLE_MS = 4_000;
 /** An idle connection is closed after 65 s: later than load balancers close theirs, after 60 s as a rule. */
 const IDLE_BUFFER_MS = 61_000;
-/**
- * How long an idle connection stays open once the gateway closes. A client that sends one request after the
- * other would else send into a connection that is being closed, and cannot know whether that had an effect.
- */
 const CLOSE_IDLE_MS = 250;
 /**
  * Each connection handles one request at a time and holds about 10 KB while it is idle. A replica behind a
@@ -77,6 +78,7 @@ export async function startListener(
     host,
     port,
     graceMs,
+    closeIdleMs = CLOSE_IDLE_MS,
     timeouts,
     maxConnections = MAX_CONNECTIONS,
     isAuthenticated = () => false,
@@ -139,7 +141,7 @@ export async function startListener(
     },
     close() {
       closing = true;
-      return closeHttpServer(server, graceMs, CLOSE_IDLE_MS);
+      return closeHttpServer(server, graceMs, closeIdleMs);
     },
   };
 }
