@@ -842,9 +842,12 @@ export type paths = {
          *     that are pending, and later ones that wait go on waiting behind it. A later one that is being sent or
          *     retried already is not called back.
          *
+         *     A delivery in state `DUE` that waits for its next attempt, such as one whose receiver is repaired, is
+         *     attempted at once. The attempt belongs to the series that the delivery has.
+         *
          *     | code | condition |
          *     |---|---|
-         *     | `delivery_pending` | the delivery is `WAITING` or `DUE` |
+         *     | `delivery_pending` | the delivery is `WAITING` for an earlier one of its application, or is being sent |
          *     | `destination_disabled` | nothing is sent to the destination; *Send a test event* enables it |
          *     | `delivery_unsendable` | the event has no body that could be sent: `reason` says what it lacks |
          *     | `too_many_replays` | the delivery was replayed 100 times |

@@ -1,4 +1,4 @@
-/** Replays a delivery: sends it again with the same id and body, and a new series of attempts. */
+/** Replays a delivery: sends it again with the same id and body, and a new series of attempts, or ends its wait for the next one. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
@@ -16,6 +16,7 @@ import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
 import { findOwnDeliveryQuery } from '../store/own-deliveries.ts';
 import {
+  attemptNow,
   beginReplays,
   lockEarlierPending,
   lockReplayable,
@@ -34,7 +35,7 @@ export interface ReplayDeps {
 /**
  * Begins the replay of a delivery to `destination`. The delivery takes its former place in its lane: it waits
  * for an earlier delivery that is pending, and later ones that wait go on waiting behind it. A later one that
- * is due is not called back.
+ * is due is not called back. A delivery that waits for its next attempt is attempted at once, in the series that it has.
  *
  * @throws Fault `delivery_not_found`, `delivery_pending`, `destination_disabled`, `delivery_unsendable`,
  *   `too_many_replays`, or a fault of the idempotency key
@@ -57,9 +58,13 @@ export async function replayDelivery(
       const { waits, endTimes } = start;
       const found = await lockReplayable(tx, deliveryId, destination, endTimes);
       if (found === undefined) throw deliveryNotFound();
-      const refusal = refusalOf(found);
-      if (refusal !== undefined) throw refusal;
-      await beginReplays(tx, [{ id: deliveryId, waits }], endTimes);
+      if (waitsForAttempt(found)) {
+        await attemptNow(tx, deliveryId);
+      } else {
+        const refusal = refusalOf(found);
+        if (refusal !== undefined) throw refusal;
+        await beginReplays(tx, [{ id: deliveryId, waits }], endTimes);
+      }
       // What is pending to a destination whose earlier revision is disabled would be ended.
       await runQuery(tx, enableDestinationsQuery(new Map([[destinationId, destination.revision]])));
       const inQueue = findOwnDeliveryQuery(deliveryId, destinationId, endTimes);
@@ -82,11 +87,20 @@ export async function replayDelivery(
   return outcome.answer;
 }
 
-/** Why a delivery in this state cannot be replayed. */
+function waitsForAttempt({ state, leased, destinationDisabled }: ReplayableRow): boolean {
+  return state === 'due' && !leased && !destinationDisabled;
+}
+
+/** Why no new series of attempts can begin for a delivery in this state. */
 export function refusalOf(found: ReplayableRow): Fault | undefined {
   const { state, replays, unsendable, destinationDisabled } = found;
-  if (state === 'waiting' || state === 'due') {
-    return conflict('delivery_pending', 'The delivery is neither delivered nor dead yet.');
+  if (state === 'waiting') {
+    const message = 'The delivery waits for an earlier one of its application.';
+    return conflict('delivery_pending', message);
+  }
+  if (state === 'due') {
+    const message = 'The delivery is being sent, or is sent at its next attempt.';
+    return conflict('delivery_pending', message);
   }
   if (unsendable) {
     return conflict('delivery_unsendable', 'The event has no body that could be sent.');

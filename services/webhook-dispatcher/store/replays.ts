@@ -16,6 +16,8 @@ export const MAX_REPLAYS = 100;
 /** The state that decides whether a delivery can be replayed. */
 export interface ReplayableRow {
   state: DeliveryStateName;
+  /** Whether an attempt is under way. */
+  leased: boolean;
   replays: number;
   /** Whether the body never matched its schema, so that the delivery has no number and was never sent. */
   unsendable: boolean;
@@ -62,7 +64,7 @@ export async function lockEarlierPending(
 
 const selectReplayable = defineStatement<ReplayableRow>(
   'replay_lock',
-  `SELECT d.state, d.replays, d.sequence IS NULL AS unsendable,
+  `SELECT d.state, d.leased, d.replays, d.sequence IS NULL AS unsendable,
      EXISTS (SELECT FROM destination_states AS s
        WHERE s.destination_id = d.destination_id AND s.disabled_at IS NOT NULL
          AND s.revision >= $3) AS "destinationDisabled"
@@ -100,6 +102,17 @@ const beginSeries = defineStatement(
      replays + 1, now(), CASE WHEN NOT waits THEN now() END
    FROM ended`,
 );
+
+const makeDueNow = defineStatement(
+  'replay_due_now',
+  `UPDATE deliveries SET next_attempt_at = least(next_attempt_at, now())
+   WHERE id = $1 AND storage <> 'ended' AND state = 'due' AND NOT leased`,
+);
+
+/** Ends the wait of a delivery, which is locked, for its next attempt. */
+export async function attemptNow(tx: Queryable, id: string): Promise<void> {
+  await makeDueNow.run(tx, [id]);
+}
 
 /** A delivery to replay, and whether it waits for an earlier one of its lane. */
 export interface Replay {

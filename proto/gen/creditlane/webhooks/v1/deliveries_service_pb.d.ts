@@ -634,7 +634,8 @@ export declare const DeliveriesService: GenService<{
   /**
    * Sends a delivered or dead delivery again, with the same id, body and sequence and a new series of
    * attempts. It takes its former place in the order: it waits for pending deliveries of its application that
-   * are earlier, and holds back later ones that wait. The error is FAILED_PRECONDITION with code
+   * are earlier, and holds back later ones that wait. A pending delivery that waits for its next attempt is
+   * attempted at once, in the series that it has. The error is FAILED_PRECONDITION with code
    * "delivery_pending", "destination_disabled", "delivery_unsendable" or "too_many_replays".
    *
    * @generated from rpc creditlane.webhooks.v1.DeliveriesService.ReplayDelivery
