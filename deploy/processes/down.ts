@@ -15,7 +15,7 @@ await runCommand(DOWN_HELP, readDownOptions, async ({ dataDir }) => {
   if (holder === undefined) {
     // A launcher that was killed may have left some of its processes running.
     await killLeftoverProcesses(dir);
-    return print(`Nothing runs on ${dir}.`);
+    return print(`Nothing runs on ${dir}. --data-dir names another data directory.`);
   }
   process.kill(holder.pid, 'SIGTERM');
   const hasStopped = await exitsWithin(holder, STOP_WITHIN_MS);

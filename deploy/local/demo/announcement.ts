@@ -44,7 +44,7 @@ read it back with its history, which also has the term,
   curl ${key} \\
     ${decision}s
 
-and see the signed webhook that the subscriber received.
+and see the signed webhook in the inbox, unless you have set another destination.
 
   curl -H "Accept: application/json" ${demo.inboxUrl}
 
