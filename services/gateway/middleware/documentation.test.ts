@@ -50,6 +50,11 @@ test('the documentation page and all it loads come from this server, under a str
   }
 });
 
+test('the root leads to the documentation page', async () => {
+  const answer = await get('/');
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/docs']);
+});
+
 test('the published document has code samples of every operation, and the page no answer in two types', async () => {
   const { json: published } = await get('/v1/openapi.json');
   const { json: shown } = await get('/docs/openapi.json');
