@@ -5,23 +5,19 @@ const gateway = await startTestGateway();
 afterAll(gateway.close);
 
 describe('routes', () => {
-  test.each([
-    '/',
-    '/v1',
-    '/v2/applications',
-    '/v1/applications/',
-    '/v1//applications',
-    '/v1/nothing',
-  ])('%s is 404 with the body that all errors have', async (path) => {
-    const answer = await gateway.send('GET', path);
-    expect(answer.status).toBe(404);
-    expect(answer.json).toEqual({
-      status: 404,
-      message: 'no operation has this path; /docs lists the operations',
-      code: 'route_not_found',
-      requestId: answer.headers.get('x-request-id'),
-    });
-  });
+  test.each(['/v1', '/v2/applications', '/v1/applications/', '/v1//applications', '/v1/nothing'])(
+    '%s is 404 with the body that all errors have',
+    async (path) => {
+      const answer = await gateway.send('GET', path);
+      expect(answer.status).toBe(404);
+      expect(answer.json).toEqual({
+        status: 404,
+        message: 'no operation has this path; /docs lists the operations',
+        code: 'route_not_found',
+        requestId: answer.headers.get('x-request-id'),
+      });
+    },
+  );
 
   test('a method that a path does not take is 405 with Allow', async () => {
     const answer = await gateway.send('DELETE', gateway.decisionPath);

@@ -205,54 +205,6 @@ describe('with as many connections as the limit allows', () => {
   });
 });
 
-describe('bytes that are not HTTP', () => {
-  const GET = requestText('GET /', ['Host: gateway']);
-  const GARBAGE = 'no request\r\n\r\n';
-  let answer: () => void;
-  let waiting: Awaited<ReturnType<typeof startListener>>;
-
-  beforeEach(async () => {
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    waiting = await startListener(ADDRESS, (req, res) => {
-      req.resume();
-      const read = once(req, 'end');
-      void Promise.all([answered, read]).then(
-        () => res.end(`answer to ${req.method}`),
-        () => {},
-      );
-    });
-  });
-  afterEach(() => waiting.close());
-
-  const statusesOf = (text: string) =>
-    [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
-
-  test('are refused at once', async () => {
-    const { closed } = await openTestSocket(waiting.port, GARBAGE);
-    expect(await closed).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed_request"/s);
-  });
-
-  test('are refused after the answers to the requests before it', async () => {
-    const { closed, socket } = await openTestSocket(waiting.port, GET + GET + GARBAGE);
-    socket.write(GARBAGE);
-    answer();
-    const text = await closed;
-    expect(statusesOf(text)).toEqual([200, 200, 400]);
-    expect(text).toMatch(/answer to GET.*answer to GET.*malformed_request/s);
-  });
-
-  test('in a body are refused as the answer to the request of that body', async () => {
-    const post = requestText('POST /', ['Host: gateway', 'Transfer-Encoding: chunked'], GARBAGE);
-    const alone = await openTestSocket(waiting.port, post);
-    expect(statusesOf(await alone.closed)).toEqual([400]);
-    const second = await openTestSocket(waiting.port, GET + post);
-    answer();
-    expect(statusesOf(await second.closed)).toEqual([200, 400]);
-  });
-});
-
 test('V8 collects a request and its answer with its young objects', async () => {
   const program = new URL('./test-requests.ts', import.meta.url);
   expect(await oldBytesOfEach(program)).toBeLessThan(FEW_OLD_BYTES);

@@ -1,10 +1,10 @@
 /** The gateway's HTTP server: its limits, and how it stops without losing a request. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { closeHttpServer } from '@creditlane/runtime/close-http-server';
 import { createLimitedServer, type Timeouts } from '@creditlane/runtime/http/limited-server';
-import { newId } from '@creditlane/runtime/ids';
 import { type Handle, handleInTurn } from './pipelining.ts';
+import { UnparsedBytes } from './unparsed-bytes.ts';
 
 export interface Listener {
   url: string;
@@ -23,8 +23,8 @@ export interface ListenerOptions {
   port: number;
   graceMs: number;
   /**
-   * How long an idle connection stays open once the gateway closes. A client that sends one request after the
-   * other would else send into a connection that is being closed, and cannot know whether that had an effect.
+   * How long an idle connection stays open once the gateway closes. Without this time, a client that sends one request after
+   * the other would send into a connection that is being closed, and could not know whether that had an effect.
    */
   closeIdleMs?: number;
   timeouts?: Timeouts;
@@ -53,25 +53,6 @@ const CLOSE_IDLE_MS = 250;
  */
 const MAX_CONNECTIONS = 4_096;
 
-/** Requests that Node cannot parse, by its error's code; any other error is a malformed request. */
-const UNPARSED: Record<string, [status: string, code: string, message: string]> = {
-  HPE_HEADER_OVERFLOW: [
-    '431 Request Header Fields Too Large',
-    'headers_too_large',
-    'the headers are too large',
-  ],
-  ERR_HTTP_REQUEST_TIMEOUT: [
-    '408 Request Timeout',
-    'request_timeout',
-    'the request did not arrive in time',
-  ],
-};
-const MALFORMED = [
-  '400 Bad Request',
-  'malformed_request',
-  'the request is not valid HTTP/1.1',
-] as const;
-
 /** Listens. Rejects with the system's error when the port is not available. */
 export async function startListener(
   {
@@ -97,8 +78,10 @@ export async function startListener(
     },
   );
   let closing = false;
+  const unparsed = new UnparsedBytes(onRefusal);
   const onRequest = handleInTurn(
     (req, res) => {
+      if (unparsed.isRefused(req)) return;
       beforeHead(res, () => {
         if (closing || isDraining()) res.setHeader('Connection', 'close');
       });
@@ -106,23 +89,16 @@ export async function startListener(
     },
     () => onRefusal('too_many_pipelined'),
   );
-  const lastRequests = new WeakMap<Socket, LastRequest>();
   server.on('request', (req, res) => {
-    const { socket } = req;
-    lastRequests.set(socket, { req, res, before: lastRequests.get(socket)?.res });
+    if (unparsed.isRefused(req)) return;
+    unparsed.add({ req, res });
     onRequest(req, res);
   });
   // `readJsonBody` answers "Expect: 100-continue", so that no client sends a body that is not read.
   server.on('checkContinue', (req, res) => server.emit('request', req, res));
   // Another expectation is ignored (RFC 9110, section 10.1.1): Node would answer 417 without a body.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
-  server.on('clientError', (error, socket: Socket) => {
-    const last = lastRequests.get(socket);
-    afterEarlierAnswers(last, () => {
-      // The next request may have come meanwhile, later than its time limit.
-      if (lastRequests.get(socket) === last) refuseUnparsed(error, socket, last, onRefusal);
-    });
-  });
+  server.on('clientError', (error, socket: Socket) => unparsed.refuse(error, socket));
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -155,57 +131,4 @@ function beforeHead(res: ServerResponse, listener: () => void): void {
   };
   // V8 allocates a function in the old generation when its literal is assigned to a property; there it keeps the request.
   res.writeHead = callBeforeHead;
-}
-
-/** The last request of a connection. Node emits a request when it has parsed the head. */
-interface LastRequest {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  /** The answer to the request before it. */
-  readonly before: ServerResponse | undefined;
-  isRefused?: boolean;
-}
-
-/**
- * Calls `refuse` once the requests are answered that came in full before the bytes that Node cannot parse: those belong to
- * the body of the last request, or else to the one after it. A client takes answers in the order of its requests.
- * Node emits the error again for each further piece of the connection's bytes, which counts once.
- */
-function afterEarlierAnswers(last: LastRequest | undefined, refuse: () => void): void {
-  const earlier = last?.req.complete ? last.res : last?.before;
-  if (last === undefined || earlier === undefined || earlier.closed) {
-    refuse();
-  } else if (!last.isRefused) {
-    last.isRefused = true;
-    earlier.once('close', refuse);
-  }
-}
-
-function refuseUnparsed(
-  error: NodeJS.ErrnoException,
-  socket: Socket,
-  last: LastRequest | undefined,
-  onRefusal: (code: string) => void,
-): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const isAnswered = last?.req.complete === false && last.res.headersSent;
-  if (isAnswered) {
-    socket.end();
-    return;
-  }
-  const [line, code, message] = UNPARSED[error.code ?? ''] ?? MALFORMED;
-  onRefusal(code);
-  const requestId = newId();
-  const body = JSON.stringify({ status: Number(line.slice(0, 3)), message, code, requestId });
-  const head = [
-    `HTTP/1.1 ${line}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
