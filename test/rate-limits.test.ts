@@ -53,7 +53,7 @@ async function flood(
 
 /**
  * A flood with a new key in which no request is answered 503: on a busy machine a replica may not hear within a second how many
- * requests it has. Where that happens five times, the last flood.
+ * requests it has. Resolves to the fifth flood in any case.
  */
 async function floodUntilServed(
   rateLimit: { requests: number; windowSeconds: number },

@@ -74,12 +74,14 @@ describe('a file of secrets', () => {
     onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   });
 
-  test('that is damaged can only be made anew, with all data', async () => {
+  test('that is damaged: the error advises --reset, and says that it deletes all data', async () => {
     await writeFile(join(dataDir, 'secrets.json'), '{');
-    await expect(refused()).rejects.toThrow('secrets.json is damaged. Start with --reset');
+    await expect(refused()).rejects.toThrow(
+      'secrets.json is damaged. Start with --reset, which deletes all data',
+    );
   });
 
-  test('that cannot be read says why, and to delete nothing', async () => {
+  test('that cannot be read: the error has the reason, and does not advise --reset', async () => {
     await mkdir(join(dataDir, 'secrets.json'));
     await expect(refused()).rejects.toThrow(/secrets\.json cannot be read \(EISDIR\)\.$/);
   });

@@ -16,7 +16,7 @@ export function draftOf(path: string): string {
   return `${path}.new`;
 }
 
-/** Writes a JSON file atomically, readable by its owner only. A file is written by one caller at a time. */
+/** Writes a JSON file atomically, readable by its owner only. Calls for one file must not overlap: they use one draft. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
   const draft = draftOf(path);
   await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });

@@ -56,11 +56,11 @@ export function optionsOf(
   };
 }
 
-/** The data directory that is given, or else `usual`. Throws `UsageError`. */
-export function dataDirOf(values: { 'data-dir'?: string }, usual: string): string {
+/** The given data directory, or `defaultDir`. Throws `UsageError`. */
+export function dataDirOf(values: { 'data-dir'?: string }, defaultDir: string): string {
   // An empty path, as an unset shell variable gives it, would be the working directory.
   if (values['data-dir'] === '') throw new UsageError('--data-dir: no path is given.');
-  return values['data-dir'] ?? usual;
+  return values['data-dir'] ?? defaultDir;
 }
 
 function readPort(text: string): number {

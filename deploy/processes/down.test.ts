@@ -21,7 +21,7 @@ test('in a directory that is no data directory no process is killed, and no file
   await writePidFile(file, child.pid ?? 0);
   const before = await readFile(file, 'utf8');
   const { stdout } = await run(process.execPath, [DOWN, '--data-dir', dir]);
-  expect(stdout).toMatch(`Nothing runs on ${dir}.`);
+  expect(stdout).toBe(`Nothing runs on ${dir}. Name another data directory with --data-dir.\n`);
   expect(await readFile(file, 'utf8')).toBe(before);
   expect(child.signalCode).toBeNull();
 });

@@ -2,7 +2,8 @@
 import { resolve } from 'node:path';
 import { runCommand } from '@creditlane/local/command';
 import { killLeftoverProcesses } from '@creditlane/local/installation';
-import { findHolder } from '@creditlane/local/instance-lock';
+import { findHolder, lockInstance } from '@creditlane/local/instance-lock';
+import { StartError } from '@creditlane/local/start-error';
 import { exitsWithin } from '@creditlane/supervision/pid-file';
 import { CLOSE_WITHIN_MS, DOWN_HELP, readDownOptions } from './options.ts';
 
@@ -15,7 +16,7 @@ await runCommand(DOWN_HELP, readDownOptions, async ({ dataDir }) => {
   if (holder === undefined) {
     // A launcher that was killed may have left some of its processes running.
     await killLeftoverProcesses(dir);
-    return print(`Nothing runs on ${dir}. --data-dir names another data directory.`);
+    return print(`Nothing runs on ${dir}. Name another data directory with --data-dir.`);
   }
   process.kill(holder.pid, 'SIGTERM');
   const hasStopped = await exitsWithin(holder, STOP_WITHIN_MS);
@@ -24,11 +25,22 @@ await runCommand(DOWN_HELP, readDownOptions, async ({ dataDir }) => {
     await exitsWithin(holder, STOP_WITHIN_MS);
   }
   // The launcher leaves some of its processes running, too, when a second Ctrl-C has ended it.
-  await killLeftoverProcesses(dir);
+  await killUnlessInUse(dir);
   print(
     hasStopped ? 'Creditlane has stopped.' : 'Creditlane did not stop by itself and was killed.',
   );
 });
+
+/** Whoever has the directory by now, a start or another `npm run down`, kills the processes itself. */
+async function killUnlessInUse(dir: string): Promise<void> {
+  try {
+    const release = await lockInstance(dir);
+    await killLeftoverProcesses(dir);
+    await release();
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+  }
+}
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

@@ -131,7 +131,7 @@ async function probeServer(adminUrl: string): Promise<true | string> {
       );
     }
     if (isDatabaseUnavailable(cause)) return String(cause);
-    throw cause;
+    throw new EmbeddedPostgresError('failed', `PostgreSQL cannot be asked: ${cause}`, cause);
   }
 }
 

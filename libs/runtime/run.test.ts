@@ -151,26 +151,31 @@ test('a running process waits for the drain time before it closes', async () => 
   expect(Number(waited.slice('waited '.length))).toBeGreaterThanOrEqual(drainMs - 1);
 });
 
-test('a second SIGTERM changes nothing', async () => {
+test.each<[NodeJS.Signals, NodeJS.Signals]>([
+  ['SIGTERM', 'SIGTERM'],
+  ['SIGTERM', 'SIGINT'],
+  ['SIGINT', 'SIGTERM'],
+])('after %s, %s changes nothing', async (first, second) => {
   const body = `
     let signals = 0;
-    const second = new Promise((resolve) => {
-      process.on('SIGTERM', () => { signals += 1; if (signals === 2) resolve(); });
+    const both = new Promise((resolve) => {
+      const count = () => { signals += 1; if (signals === 2) resolve(); };
+      process.on('SIGTERM', count).on('SIGINT', count);
     });
-    life.closers.add('slow', () => second);
+    life.closers.add('slow', () => both);
     hold(life);
   `;
   const { code, messages } = await signalled(startProcess(body), [
-    ['started', 'SIGTERM'],
-    ['stopping', 'SIGTERM'],
+    ['started', first],
+    ['stopping', second],
   ]);
   expect([code, messages]).toEqual([0, ['started', 'stopping', 'stopped']]);
 });
 
-test('after a SIGINT during the stop the process exits at once', async () => {
+test('after a second SIGINT the process exits at once', async () => {
   const body = `life.closers.add('stuck', () => new Promise(() => {})); hold(life);`;
   const { code, messages } = await signalled(startProcess(body), [
-    ['started', 'SIGTERM'],
+    ['started', 'SIGINT'],
     ['stopping', 'SIGINT'],
   ]);
   expect([code, messages]).toEqual([130, ['started', 'stopping']]);

@@ -37,7 +37,7 @@ export interface RunOptions {
  *
  * With the argument `--check` it only prints whether the configuration is valid. After SIGTERM or SIGINT
  * the process is not ready, waits `DRAIN_TIME` for load balancers to notice, and closes everything. A
- * SIGINT after that exits at once; a further SIGTERM changes nothing. After a failed start, a failed closer or an uncaught error the exit code
+ * second SIGINT exits at once; any other further signal changes nothing. After a failed start, a failed closer or an uncaught error the exit code
  * is 1. The function reads the settings of `PROCESS` itself.
  */
 export async function run<C>(
@@ -100,10 +100,12 @@ async function live(
 
   // A later microtask, so that the signal handlers are installed before the start begins.
   const started = Promise.resolve().then(start);
+  let interruptions = 0;
   const stop = async (signal: NodeJS.Signals) => {
+    if (signal === 'SIGINT') interruptions += 1;
     if (state.now === 'stopping') {
-      // SIGTERM comes from programs, and may come from two: only a person's second Ctrl-C means that it takes too long.
-      if (signal === 'SIGINT') process.exit(EXIT_INTERRUPTED);
+      // SIGTERM comes from programs, perhaps from two. Two SIGINT are a person's, who does not want to wait.
+      if (interruptions > 1) process.exit(EXIT_INTERRUPTED);
       return;
     }
     const servesNow = state.now === 'running';

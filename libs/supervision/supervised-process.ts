@@ -183,7 +183,7 @@ export class SupervisedProcess {
       this.#firstStart.resolve();
     } catch (error) {
       if (ended.aborted) return;
-      // Of a process that was started again, only the log tells.
+      // `ready` has resolved before a restart, so that only the log can tell.
       if (this.#readyPid !== 0) log?.error({ err: error }, `${name} cannot be probed`);
       this.#firstStart.reject(error);
     }

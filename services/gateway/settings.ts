@@ -33,7 +33,8 @@ export const SETTINGS = {
     default: '10s',
     min: '100ms',
     max: '60s',
-    about: 'How long a request may take before it is answered with 503.',
+    about:
+      'How long a request may take before it is answered with 503. A lookup of its key or grants, which other requests may share, has five seconds in any case.',
   }),
   maxUnderWay: setting.integer('MAX_REQUESTS_UNDER_WAY', {
     default: 1_000,

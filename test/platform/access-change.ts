@@ -1,5 +1,5 @@
 /**
- * For `eventually`: a withdrawn or disabled grant, and a revoked key, stop working within five seconds, the longest
- * ACCESS_CACHE_TIME that the gateway takes (its service.test.ts); the rest is for a busy machine, whose requests take long.
+ * How long `eventually` waits for a changed grant or a revoked key to take effect: five seconds, the longest ACCESS_CACHE_TIME that
+ * the gateway takes (its service.test.ts), and the rest for a busy machine, whose requests take long.
  */
 export const ACCESS_CHANGES_WITHIN_MS = 15_000;

@@ -60,7 +60,7 @@ describe('a receiver that fails for a while', () => {
       await platform.submitNewApplication(),
     ];
     await platform.inbox.waitFor(2);
-    /** Sets when the webhook that has failed is sent again; undefined while it is not waiting for that. */
+    /** Plans the retry of the failed webhook; undefined while no retry is planned. */
     const retryIn = async (delay: string) => {
       const [set] = await platform.runSql(
         'webhook-dispatcher',

@@ -6,8 +6,8 @@ const MAX_ATTEMPTS = 5;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Calls the REST interface with one key, and again after the time that 503 names. Throws an Error that quotes any other
- * answer but success.
+ * Calls the REST interface with one key. A call that is answered with 503 is repeated after `Retry-After`, five attempts in
+ * all. Any other answer but success, and the fifth 503, is an Error that quotes it.
  */
 export class ApiCaller {
   readonly #baseUrl: string;

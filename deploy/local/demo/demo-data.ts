@@ -48,18 +48,19 @@ export async function openDemoData(
   let written: Promise<unknown> = Promise.resolve();
   const keep = async <Made extends Partial<KeptRecords>>(made: Made) => {
     records = { ...records, ...made } as KeptRecords;
-    // One write at a time, because all have one draft. A caller of its own gets the error of each.
+    // One write at a time, because all use one draft file. Each call rejects with the error of its own write.
     written = written.catch(() => undefined).then(() => writeJson(file, records));
     await written;
     return made;
+  };
+  const addSecret = async (secret: string) => {
+    if (records !== undefined) await keep(withNewSecret(records, secret));
   };
   const inbox = await startWebhookInbox({
     host: HOST,
     port: ports.inbox,
     secrets: () => (records === undefined ? [] : knownSecrets(records)),
-    async addSecret(secret) {
-      if (records !== undefined) await keep(withNewSecret(records, secret));
-    },
+    addSecret,
     dataFile: join(dir, 'inbox.jsonl'),
     log: process.log,
   });
@@ -78,24 +79,34 @@ export async function openDemoData(
       await keep(await seedNewRecords(access, platform));
       await platform.settled();
     }
-    const made = await makeMissing(records as KeptRecords, { ...access, simulator }, keep);
+    const made = await makeMissing(
+      records as KeptRecords,
+      { ...access, simulator },
+      { keep, addSecret },
+    );
     const complete = { ...(records as KeptRecords), ...made };
     return demoOf(complete, { ...access, opsUrl: platform.opsUrl });
   };
   return (platform) => step('Making the demo data', () => seeded(platform));
 }
 
+/** Writes records into the data directory, beside those that it has. */
+interface RecordKeeper {
+  keep<Made extends Partial<KeptRecords>>(made: Made): Promise<Made>;
+  addSecret(secret: string): Promise<void>;
+}
+
 /** Makes what records of an earlier version lack. Keeps each part as soon as it is made. */
 async function makeMissing(
   records: KeptRecords,
   access: ApiAccess & { simulator: BureauSimulator },
-  keep: <Made extends Partial<KeptRecords>>(made: Made) => Promise<Made>,
+  { keep, addSecret }: RecordKeeper,
 ): Promise<Omit<CompleteRecords, keyof DemoRecords>> {
   if (records.inboxUrl !== access.inboxUrl) {
     // Only when the inbox has another address: a destination that a user has set stays.
     const secret = await setDemoDestination(access, records.integrationId);
-    const known = secret === '' ? records : withNewSecret(records, secret);
-    await keep({ ...known, inboxUrl: access.inboxUrl });
+    if (secret !== '') await addSecret(secret);
+    await keep({ inboxUrl: access.inboxUrl });
   }
   const { url: simulatorUrl } = access.simulator;
   if (records.simulatorUrl !== simulatorUrl) {

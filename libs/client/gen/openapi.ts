@@ -842,8 +842,10 @@ export type paths = {
          *     that are pending, and later ones that wait go on waiting behind it. A later one that is being sent or
          *     retried already is not called back.
          *
-         *     A delivery in state `DUE` that waits for its next attempt, such as one whose receiver is repaired, is
-         *     attempted at once. The attempt belongs to the series that the delivery has.
+         *     A delivery in state `DUE` that waits for its next attempt is due now instead, for example after you have
+         *     repaired your receiver. The attempt is one of its ten: after the last one the delivery is `DEAD`. While
+         *     the destination is left alone after failures, one delivery is tried first; the others follow when it
+         *     succeeds.
          *
          *     | code | condition |
          *     |---|---|

@@ -7,8 +7,8 @@ import { startProxiedKafka } from './test-proxied-kafka.ts';
 
 const TOPIC: Topic = 'creditlane.decisions.v1';
 const WITHIN_MS = 1_000;
-/** The limit of the client itself for a request (client.ts). */
-const REQUEST_TIMEOUT_MS = 15_000;
+/** Far less than the client's own limit for a request, 15 s (client.ts). */
+const LATEST_MS = 5_000;
 
 const kafka = await startProxiedKafka();
 afterAll(() => kafka?.close());
@@ -31,7 +31,7 @@ describeWithKafka(kafka, 'a publish to brokers that do not answer', ({ open }) =
     await expect(bus.publish([message('given up')])).rejects.toThrow(late);
     const tookMs = performance.now() - startMs;
     expect(tookMs).toBeGreaterThan(WITHIN_MS - 50);
-    expect(tookMs).toBeLessThan(REQUEST_TIMEOUT_MS);
+    expect(tookMs).toBeLessThan(LATEST_MS);
     proxy.resume();
     await bus.publish([message('next')]);
     const handled: string[] = [];

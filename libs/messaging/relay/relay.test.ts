@@ -298,7 +298,7 @@ test('a shard taken over is published although the other shards always have more
   await running.settled();
 });
 
-test('the shards of a relay that died are taken over within five seconds, although the clock was set back an hour', async () => {
+test('the shards of a relay that died are taken over when its leases end, although the clock was set back an hour', async () => {
   const failingPool = new pg.Pool({ connectionString: db.url });
   relay(failingPool);
   await expect.poll(shardsByHolder).toEqual([4]);

@@ -26,7 +26,7 @@ export async function oldBytesOfEach(program: URL, ...args: string[]): Promise<n
 }
 
 /**
- * For such a program: prints, for each of several rounds, the mean number of unused bytes that a call of `work` leaves
+ * Called by the program that `oldBytesOfEach` runs. Prints, for each of several rounds, the mean number of unused bytes that a call of `work` leaves
  * in the old generation. An object that V8 has placed there still refers to them, so that a collection of young
  * objects moves them, and takes the longer the more there are.
  */

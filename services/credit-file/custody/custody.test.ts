@@ -211,7 +211,7 @@ test('files that came back with a backup of this service are erased again', asyn
   await expect(read(service, applicant)).rejects.toMatchObject(NOT_REQUESTED);
 });
 
-test('files that came back with a backup whose key a newer dump has destroyed are deleted', async () => {
+test('files that a backup brought back are deleted, although a newer dump of the keys has destroyed their key', async () => {
   const { applicant } = fixture;
   await pull(applicant);
   const destroy = `UPDATE applicant_keys SET sealed = NULL, sealed_with = NULL, destroyed_at = now()

@@ -66,7 +66,7 @@ function eraseStored(
     const at = clock();
     await insertErasure(tx, { ...applicant, actor, requestId }, at);
     const hadKey = await destroyKey(tx, applicant, at);
-    // Without a key, too: a backup may have brought back files whose key was then destroyed as in a newer dump of the keys.
+    // Also when the key is already destroyed: after a restore, a newer dump of the keys destroys keys whose files are back.
     const files = await deleteFilesOf(tx, applicant);
     const ended = await endUnsentPulls(tx, applicant);
     if (!hadKey && files === 0 && ended.length === 0) return { files, ended };

@@ -75,7 +75,7 @@ test('a locked submission delays no decision on another submission', async () =>
   const [held, ...others] = (await submitNew(6)) as [TestSubmission, ...TestSubmission[]];
   // Once their tokens are signed, all decisions arrive within a few turns of the event loop.
   await Promise.all([held, ...others].map((it) => decide(it)));
-  const endWhileHeldWaits = async () => {
+  const othersEndBeforeHeld = async () => {
     let [tookMs, isWaiting] = [Infinity, false];
     let last: Promise<unknown> = Promise.resolve();
     await fixture.service.whileLocked(held, async () => {
@@ -93,8 +93,8 @@ test('a locked submission delays no decision on another submission', async () =>
     });
     return tookMs < LOCK_TIMEOUT_MS && isWaiting && (await last.then(() => true));
   };
-  // On a busy machine they may take as long without waiting for the lock. If they wait for it, each attempt takes that long.
-  await expect.poll(endWhileHeldWaits, { timeout: 30_000 }).toBe(true);
+  // A busy machine may take as long for decisions that wait for no lock. If they waited for it, every attempt would take that long.
+  await expect.poll(othersEndBeforeHeld, { timeout: 30_000 }).toBe(true);
 });
 
 test('decisions that wait for a locked submission leave connections for other calls and events', async () => {

@@ -13,7 +13,7 @@ export function ownCall({ requestId, traceparent, deadlineMs, signal }: CallLimi
   return { identity: GATEWAY, requestId, traceparent, deadlineMs, signal };
 }
 
-/** The least time of a lookup's call, of which its own request may have less left. */
+/** How long a shared lookup may take at least, even when the request that began it has less time left. */
 const SHARED_CALL_MS = 5_000;
 
 /**

@@ -1,7 +1,7 @@
 /** Decides which integrations an export may be sent to. */
 import type { DestinationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
-import { sharedCall } from './call-limits.ts';
+import { ownCall } from './call-limits.ts';
 
 export interface IntendedRecipient {
   integrationId: string;
@@ -21,6 +21,6 @@ export async function lacksRecipient(
   const { retailerId } = context.identity;
   if (retailerId === undefined) return false;
   const pairs = [{ retailerId, creditorId, integrationId }];
-  const { byPair } = await destinations.findRecipients({ pairs }, sharedCall(context));
+  const { byPair } = await destinations.findRecipients({ pairs }, ownCall(context));
   return !byPair[0]?.recipients.length;
 }

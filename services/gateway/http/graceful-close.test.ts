@@ -4,6 +4,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pickOne, seededRandom } from '@creditlane/runtime/test-seeded-random';
 import { afterEach, expect, test } from 'vitest';
+import { openTestSocket, requestText } from '../test-socket.ts';
 import { type Listener, type ListenerOptions, startListener } from './listener.ts';
 
 const CLIENTS = 30;
@@ -82,7 +83,7 @@ function sendOne(agent: Agent): Promise<End | undefined> {
 }
 
 test('no request fails, and the last answer of each connection says that it closes', async () => {
-  // For far longer than a client pauses, also on a busy machine.
+  // Idle connections stay open for far longer than a client pauses, also on a busy machine.
   await start({ closeIdleMs: 4_000 });
   const { ends } = await startClients();
   const closed = listener.close();
@@ -96,6 +97,16 @@ test('before it closes, a gateway that becomes unready answers, and lets each co
   isDraining = true;
   expect(await ends).toEqual(Array(CLIENTS).fill({ connection: 'close' }));
   expect(await sendOne(new Agent())).toEqual({ connection: 'close' });
+});
+
+test('an idle connection is kept for a while after the gateway begins to close', async () => {
+  await start();
+  const { socket, closed } = await openTestSocket(listener.port);
+  socket.write(requestText('POST /', ['Host: gateway', 'Content-Length: 0']));
+  await once(socket, 'data');
+  const beganMs = performance.now();
+  await Promise.all([listener.close(), closed]);
+  expect(performance.now() - beganMs).toBeGreaterThan(200);
 });
 
 test('a request that arrives before the gateway becomes unready is answered with the end of its connection', async () => {
@@ -119,7 +130,7 @@ test("half a second later, Node's fetch sends its next request on the same conne
     await (await fetch(listener.url, { method: 'POST', body: '{}' })).text();
     return isReused;
   };
-  // A busy machine may stand still for longer than the connection is kept; then the next request comes in time.
+  // On a busy machine the pause may be longer than the connection is kept; then a later pair of requests shares one.
   await expect.poll(send, { interval: 500 }).toBe(true);
 });
 

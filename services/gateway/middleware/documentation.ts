@@ -66,7 +66,7 @@ const ASK = 'no-cache';
 /** The URL names the version of its content, so the content of the URL never changes. */
 const KEEP = 'public, max-age=31536000, immutable';
 
-/** Serves the OpenAPI document, and the page that shows it, to GET without a key. A browser at the root is led to the page. */
+/** Serves the OpenAPI document, and the page that shows it, to GET without a key. Redirects `/` to the page. */
 export function documentation(document: OpenApiDocument, operations: readonly Operation[]): Router {
   const published = publishedDocument(document, operations);
   const json = new StaticFile(JSON_TYPE, JSON.stringify(published));

@@ -64,7 +64,7 @@ function blockThread(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** Long after a test that waits for it has failed. */
+/** A deadline that no test reaches. */
 const NEVER_MS = 600_000;
 
 const post = {
@@ -130,7 +130,7 @@ describe('posting a webhook', () => {
         expect(await out.post({ ...post, destinationUrl: url })).toMatchObject({ status: 200 });
       }
       expect(connections).toHaveLength(n);
-      // It closes once the egress has closed it, too.
+      // The socket closes after both sides have ended it.
       await once(connections.at(-1)?.end() ?? expect.unreachable(), 'close');
     }
   });

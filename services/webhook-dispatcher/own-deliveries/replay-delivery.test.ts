@@ -179,15 +179,18 @@ describe('a replay', () => {
     const receiver = await fixture.addReceiver();
     const dispatcher = await fixture.start(TWO_ATTEMPTS);
     await killDeliveries(receiver, dispatcher, 1);
-    receiver.respondWith(() => {});
+    const responses: ServerResponse[] = [];
+    receiver.respondWith((_, response) => void responses.push(response));
     const both = await Promise.allSettled([1, 2].map(() => replay(dispatcher, receiver, 1)));
     expect(both.some(({ status }) => status === 'fulfilled')).toBe(true);
     for (const refused of both.filter(({ status }) => status === 'rejected')) {
       expect(refused).toMatchObject({ reason: { kind: 'conflict', code: 'delivery_pending' } });
     }
-    await until(() => expect(receiver.received).toHaveLength(1));
+    await until(() => expect(responses).toHaveLength(1));
+    responses[0]?.writeHead(204).end();
+    await dispatcher.settled();
     const { rows } = await fixture.sql.query('SELECT replays FROM deliveries');
-    expect(rows).toEqual([{ replays: 1 }]);
+    expect([rows, receiver.received.length]).toEqual([[{ replays: 1 }], 1]);
   });
 
   it('of a delivery that waits for its next attempt makes that attempt at once', async () => {

@@ -1,4 +1,7 @@
-/** Replays a delivery: sends it again with the same id and body, and a new series of attempts, or ends its wait for the next one. */
+/**
+ * Replays a delivery that has ended: sends it again with the same id and body, in a new series of attempts. A delivery that
+ * waits for its next attempt is due now.
+ */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
@@ -16,11 +19,11 @@ import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
 import { findOwnDeliveryQuery } from '../store/own-deliveries.ts';
 import {
-  attemptNow,
   beginReplays,
   lockEarlierPending,
   lockReplayable,
   MAX_REPLAYS,
+  makeDueNow,
   type ReplayableRow,
 } from '../store/replays.ts';
 import { deliveryNotFound, toOwnDelivery } from './own-delivery.ts';
@@ -35,7 +38,8 @@ export interface ReplayDeps {
 /**
  * Begins the replay of a delivery to `destination`. The delivery takes its former place in its lane: it waits
  * for an earlier delivery that is pending, and later ones that wait go on waiting behind it. A later one that
- * is due is not called back. A delivery that waits for its next attempt is attempted at once, in the series that it has.
+ * is due is not called back. A delivery that waits for its next attempt is due now, and the attempt
+ * counts in its present series.
  *
  * @throws Fault `delivery_not_found`, `delivery_pending`, `destination_disabled`, `delivery_unsendable`,
  *   `too_many_replays`, or a fault of the idempotency key
@@ -59,7 +63,7 @@ export async function replayDelivery(
       const found = await lockReplayable(tx, deliveryId, destination, endTimes);
       if (found === undefined) throw deliveryNotFound();
       if (waitsForAttempt(found)) {
-        await attemptNow(tx, deliveryId);
+        await makeDueNow(tx, deliveryId);
       } else {
         const refusal = refusalOf(found);
         if (refusal !== undefined) throw refusal;
@@ -94,19 +98,17 @@ function waitsForAttempt({ state, leased, destinationDisabled }: ReplayableRow):
 /** Why no new series of attempts can begin for a delivery in this state. */
 export function refusalOf(found: ReplayableRow): Fault | undefined {
   const { state, replays, unsendable, destinationDisabled } = found;
+  if (destinationDisabled) return destinationIsDisabled();
   if (state === 'waiting') {
     const message = 'The delivery waits for an earlier one of its application.';
     return conflict('delivery_pending', message);
   }
   if (state === 'due') {
-    const message = 'The delivery is being sent, or is sent at its next attempt.';
+    const message = 'The delivery is pending: an attempt is under way, or the next one is planned.';
     return conflict('delivery_pending', message);
   }
   if (unsendable) {
     return conflict('delivery_unsendable', 'The event has no body that could be sent.');
-  }
-  if (destinationDisabled) {
-    return destinationIsDisabled();
   }
   if (replays >= MAX_REPLAYS) {
     return conflict('too_many_replays', `The delivery was replayed ${MAX_REPLAYS} times already.`);

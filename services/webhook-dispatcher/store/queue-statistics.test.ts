@@ -44,7 +44,7 @@ it('statistics that a VACUUM has made short are set at the start, and at once wh
   await vacuum();
   expect(await plannedRows()).toBeLessThan(100);
 
-  // Otherwise the looks every five seconds, while deliveries come now and then, would do as well.
+  // The clock stands still, so that the look every five seconds never comes: only looks of a busy queue count.
   const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
   onTestFinished(() => clock.mockRestore());
   const filled = Promise.withResolvers<void>();

@@ -103,15 +103,15 @@ const beginSeries = defineStatement(
    FROM ended`,
 );
 
-const makeDueNow = defineStatement(
+const endWait = defineStatement(
   'replay_due_now',
   `UPDATE deliveries SET next_attempt_at = least(next_attempt_at, now())
    WHERE id = $1 AND storage <> 'ended' AND state = 'due' AND NOT leased`,
 );
 
-/** Ends the wait of a delivery, which is locked, for its next attempt. */
-export async function attemptNow(tx: Queryable, id: string): Promise<void> {
-  await makeDueNow.run(tx, [id]);
+/** Makes a delivery that waits for its next attempt due now. The caller has locked its row. */
+export async function makeDueNow(tx: Queryable, id: string): Promise<void> {
+  await endWait.run(tx, [id]);
 }
 
 /** A delivery to replay, and whether it waits for an earlier one of its lane. */
