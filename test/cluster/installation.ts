@@ -171,9 +171,9 @@ export class Installation {
     return lines.filter(({ level }) => level === undefined);
   }
 
-  /** Asks for the eviction of a pod, as a drain does. Rejects with the reason when a disruption budget forbids it. */
-  async evict({ metadata }: Pod): Promise<void> {
-    const path = `/api/v1/namespaces/${NAMESPACE}/pods/${metadata.name}/eviction`;
+  /** Resolves when a pod could be evicted now, and rejects with the reason when a disruption budget forbids it. Evicts nothing. */
+  async tryEviction({ metadata }: Pod): Promise<void> {
+    const path = `/api/v1/namespaces/${NAMESPACE}/pods/${metadata.name}/eviction?dryRun=All`;
     const file = join(this.#dir, 'eviction.json');
     const eviction = {
       apiVersion: 'policy/v1',
