@@ -88,7 +88,13 @@ test.each([
   },
 );
 
-test('a client that ends the connection within a request gets no further answer', async () => {
+test('a client that ends the connection within its first request is told that the request is malformed', async () => {
+  const { closed, socket } = await openTestSocket(listener.port, 'POST / HT');
+  socket.end();
+  expect(await closed).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed_request"/s);
+});
+
+test('a client that ends the connection within a request behind another one gets no answer', async () => {
   const { closed, socket } = await openTestSocket(listener.port, `${GET}POST / HT`);
   socket.end();
   expect(await closed).toBe('');

@@ -68,22 +68,25 @@ export class UnparsedBytes {
     this.#refused.add(socket);
     const [line, code, message] = REFUSALS[error.code ?? ''] ?? MALFORMED;
     this.#onRefusal(code);
-    // A client that has ended the connection waits for no answer.
-    if (error.code === CLIENT_HAS_ENDED) socket.end();
+    // As after a whole request, a client that ends the connection gets no answer that was still under way.
+    if (error.code === CLIENT_HAS_ENDED && this.#lastComplete(socket) !== undefined) socket.end();
     else this.#answerInTurn(socket, textOf(line, code, message));
   }
 
   #answerInTurn(socket: Socket, text: string): void {
-    const unanswered = this.#unanswered.get(socket) ?? [];
-    const earlier = unanswered.findLast(({ req }) => req.complete);
+    const earlier = this.#lastComplete(socket);
     if (earlier !== undefined) {
       earlier.res.once('close', () => this.#answerInTurn(socket, text));
-    } else if (unanswered.some(({ res }) => res.headersSent)) {
+    } else if (this.#unanswered.get(socket)?.some(({ res }) => res.headersSent)) {
       // The request is answered already, before its body came.
       socket.end();
     } else if (socket.writable) {
       socket.end(text);
     }
+  }
+
+  #lastComplete(socket: Socket): Exchange | undefined {
+    return this.#unanswered.get(socket)?.findLast(({ req }) => req.complete);
   }
 }
 
