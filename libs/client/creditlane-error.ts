@@ -34,8 +34,9 @@ export class CreditlaneError extends Error {
   /** The HTTP status of the last attempt; undefined when no answer came. */
   readonly status: number | undefined;
   /**
-   * Whether the call may have taken effect all the same: an attempt got no answer, one of a server that failed (5xx), or
-   * 409 `idempotency_in_progress`, whatever the last attempt was answered. Repeat a POST with `idempotencyKey` then, not as a new one.
+   * Whether the call may have taken effect all the same: an attempt got no answer, one of a server that failed (5xx), a
+   * success that is not Creditlane's (`unexpected_answer`), or 409 `idempotency_in_progress`, whatever the last attempt was
+   * answered. Repeat a POST with `idempotencyKey` then, not as a new one.
    */
   readonly isOutcomeUnknown: boolean;
   /**
@@ -58,8 +59,9 @@ export class CreditlaneError extends Error {
     super(message, options);
     const { status = 500, code } = fields;
     this.status = fields.status;
+    const isSuccess = status >= 200 && status < 300;
     this.isOutcomeUnknown =
-      (fields.isOutcomeUnknown ?? false) || status >= 500 || code === IN_PROGRESS;
+      (fields.isOutcomeUnknown ?? false) || status >= 500 || isSuccess || code === IN_PROGRESS;
     this.code = code;
     this.requestId = fields.requestId;
     this.errors = fields.errors ?? [];
