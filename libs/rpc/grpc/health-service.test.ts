@@ -6,7 +6,8 @@ import {
   HealthCheckResponse_ServingStatus as Status,
 } from '@creditlane/proto/grpc/health/v1/health';
 import { Health } from '@creditlane/runtime/health';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { MAX_WATCHERS } from './health-service.ts';
 import { connectPlainClient } from './test-plain-client.ts';
 import { startTestReplica } from './test-replica.ts';
 
@@ -63,4 +64,32 @@ test('a server that closes ends the Watch calls, which would keep it open', asyn
     await replica.close();
   }
   expect(received).toEqual([Status.SERVICE_UNKNOWN]);
+});
+
+test('Watch is refused beyond a number of calls, which all share one reading of the status', async () => {
+  const { health, probe, replica } = await open();
+  const controller = new AbortController();
+  const watch = async () => {
+    const watched = probe.watch({ service }, { signal: controller.signal });
+    const received = watched[Symbol.asyncIterator]();
+    await received.next();
+    return received;
+  };
+  const watches = await Promise.all(Array.from({ length: MAX_WATCHERS }, watch));
+  await expect(watch()).rejects.toMatchObject({ code: Code.ResourceExhausted });
+
+  const ready = vi.spyOn(health, 'ready');
+  const changes = watches.map((it) => it.next());
+  health.drain();
+  await Promise.all(changes);
+  expect(ready.mock.calls.length).toBeLessThan(watches.length);
+
+  controller.abort();
+  await vi.waitFor(async () => {
+    for await (const { status } of probe.watch({})) {
+      expect(status).toBe(Status.NOT_SERVING);
+      break;
+    }
+  });
+  await replica.close();
 });

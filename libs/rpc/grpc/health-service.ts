@@ -23,8 +23,10 @@ import {
 } from '@grpc/grpc-js';
 import { definitionOf } from './definition.ts';
 
-/** How often the status is read for callers of Watch. */
+/** How often the status is read for all callers of Watch. */
 const WATCH_INTERVAL_MS = 250;
+/** Calls of Watch at once. They need no token, so that anyone who reaches the port could keep a process busy. */
+export const MAX_WATCHERS = 100;
 
 type Watcher = ServerWritableStream<HealthCheckRequest, HealthCheckResponse>;
 
@@ -38,7 +40,9 @@ export function addHealthService(
   services: readonly DescService[],
 ): { close(): void } {
   const known = new Set(['', ...services.map(({ typeName }) => typeName)]);
-  const watchers = new Set<() => void>();
+  /** The calls of Watch, with the status that each was sent last. */
+  const watchers = new Map<Watcher, Status>();
+  let timer: NodeJS.Timeout | undefined;
   const currentStatus = () => (health.ready().ready ? Status.SERVING : Status.NOT_SERVING);
 
   server.addService(definitionOf(HealthDescriptor), {
@@ -52,27 +56,44 @@ export function addHealthService(
       respond(null, create(HealthListResponseSchema, { statuses }));
     },
     Watch(call: Watcher) {
-      const isKnown = known.has(call.request.service);
-      let last: Status | undefined;
-      const sendChange = () => {
-        const now = isKnown ? currentStatus() : Status.SERVICE_UNKNOWN;
-        if (now !== last) call.write(responseOf(now));
-        last = now;
-      };
-      const timer = setInterval(sendChange, WATCH_INTERVAL_MS);
-      const end = () => {
-        clearInterval(timer);
-        watchers.delete(end);
-        call.end();
-      };
-      watchers.add(end);
-      call.once('cancelled', end);
-      sendChange();
+      if (watchers.size >= MAX_WATCHERS) {
+        const details = `more than ${MAX_WATCHERS} calls watch the health of this process`;
+        call.emit('error', { code: status.RESOURCE_EXHAUSTED, details });
+        return;
+      }
+      const now = statusOf(call, currentStatus());
+      watchers.set(call, now);
+      call.once('cancelled', () => end(call));
+      call.write(responseOf(now));
+      timer ??= setInterval(sendChanges, WATCH_INTERVAL_MS);
     },
   });
+
+  function statusOf({ request }: Watcher, current: Status): Status {
+    return known.has(request.service) ? current : Status.SERVICE_UNKNOWN;
+  }
+
+  function sendChanges() {
+    const current = currentStatus();
+    for (const [call, last] of watchers) {
+      const now = statusOf(call, current);
+      if (now === last) continue;
+      watchers.set(call, now);
+      call.write(responseOf(now));
+    }
+  }
+
+  function end(call: Watcher) {
+    watchers.delete(call);
+    call.end();
+    if (watchers.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
   return {
     close() {
-      for (const end of watchers) end();
+      for (const call of watchers.keys()) end(call);
     },
   };
 }
