@@ -217,6 +217,20 @@ describe('a consent permits no inquiry', () => {
     expect(await permitting()).toBe(second);
   });
 
+  test('once it was revoked, although a submission that began before is made afterwards', async () => {
+    const { id } = await record();
+    const { applications, tenant } = fixture;
+    const { sql } = applications;
+    await sql.query('BEGIN');
+    await lockApplication(sql, application.applicationId, tenant.retailerId);
+    const submitted = submit();
+    const lock = 'SELECT status FROM applications';
+    await expect.poll(() => countWaiting(applications, lock), { timeout: 10_000 }).toBe(1);
+    await sql.query('UPDATE consents SET revoked_at = clock_timestamp() WHERE id = $1', [id]);
+    await sql.query('COMMIT');
+    expect(await submitted).toBe('');
+  });
+
   test('only of the applicant whose consent is revoked', async () => {
     const [mine, ofPrimary] = [applicantId, await record()];
     applicantId = application.coApplicant?.applicantId ?? '';

@@ -120,7 +120,8 @@ export interface SubmittedConsents {
 
 /**
  * An application that goes to one creditor after another has one consent, not one for each submission: the earlier
- * one counts as long as it says the same and ends at most 30 days before the new one would.
+ * one counts as long as it says the same and ends at most 30 days before the new one would. What the applicant revoked
+ * while the submission waited for its locks stays revoked.
  */
 const insertSubmitted = defineStatement(
   'consents_insert_submitted',
@@ -134,7 +135,11 @@ const insertSubmitted = defineStatement(
      WHERE consents.applicant_id = of_request.applicant_id AND consents.revoked_at IS NULL
        AND consents.purpose = 'CREDIT_APPLICATION' AND consents.text_version = given.text_version
        AND consents.document_sha256 IS NOT DISTINCT FROM given.document
-       AND ${ENDS_AT} >= $7::timestamptz - interval '30 days')`,
+       AND ${ENDS_AT} >= $7::timestamptz - interval '30 days')
+   AND NOT EXISTS (
+     SELECT FROM consents
+     WHERE consents.applicant_id = of_request.applicant_id AND consents.purpose = 'CREDIT_APPLICATION'
+       AND consents.revoked_at >= $6)`,
 );
 
 /** Inserts the consents of a submission that the applicants have not given already. */

@@ -159,7 +159,7 @@ describe('a submitted application', () => {
   });
 
   test.each([
-    ['was revoked', 'revoked_at = now()'],
+    ['was revoked', "revoked_at = now() - interval '1 ms'"],
     ['ends soon', "expires_at = now() + interval '11 months'"],
   ])('whose earlier consent %s has another consent', async (_, change) => {
     await submit();
