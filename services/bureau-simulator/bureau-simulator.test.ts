@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createLog } from '@creditlane/runtime/telemetry/log';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type BureauSimulator, startBureauSimulator } from './bureau-simulator.ts';
 import { equifaxForm, equifaxXml, type TestSubject, transUnionXml } from './test-requests.ts';
 import { findElement, readXml, textOf } from './xml-document.ts';
@@ -213,6 +213,16 @@ describe('a persona', () => {
     ['Badprovince', 'EV305'],
   ])('%s gets error %s', async (lastName, code) => {
     expect(await errorCodeOf(await askEquifax({ lastName }))).toBe(code);
+  });
+
+  test('gets a file of the day in Toronto', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-03-03T00:30:00Z') });
+    try {
+      const file = await (await askEquifax({ lastName: 'Thin' })).text();
+      expect(file).toContain('<DateOfRequest>2026-03-02</DateOfRequest>');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('gets an error of HTTP where that is its answer', async () => {

@@ -1,6 +1,7 @@
 // The bureau simulator: two credit bureaus for development and tests, in their wire formats over HTTP. Nobody's
 // file is in it: the personas and all other persons are made up.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { torontoDate } from '@creditlane/runtime/calendar-date';
 import { systemClock } from '@creditlane/runtime/clock';
 import { startDevelopmentServer } from '@creditlane/runtime/http/development-server';
 import { answerJson, refuse } from '@creditlane/runtime/http/json-answer';
@@ -120,6 +121,6 @@ async function answerInquiry(
   if (inquiry !== undefined) inquiries.add(inquiry.source, inquiry.lastName);
   if (problem !== undefined) return sendError(response, form, problem);
   const { behaviour } = findPersona(inquiry.source, inquiry) ?? { behaviour: ORDINARY };
-  const date = systemClock().toISOString().slice(0, 'yyyy-MM-dd'.length);
+  const date = torontoDate(systemClock());
   await sendAnswer(response, { ...inquiry, date }, behaviour, form);
 }

@@ -56,7 +56,8 @@ const MAX_ADDRESSES = 3;
 export function inquiryOf(reference: string, applicant: Applicant): Inquiry {
   const sin = applicant.sin.replaceAll(/\D/g, '');
   const occupation = applicant.employmentHistory[0]?.occupation;
-  const isCurrent = ({ addressType }: { addressType: string }) => addressType === 'CURRENT';
+  const isCurrent = ({ addressType }: { addressType: string }) =>
+    addressType.trim().toUpperCase() === 'CURRENT';
   const { addressHistory } = applicant;
   const addresses = [
     ...addressHistory.filter(isCurrent),

@@ -2197,7 +2197,7 @@ export type components = {
              * @enum {string|null}
              */
             source?: "CREDIT_APP" | "EQUIFAX" | "TRANSUNION" | null;
-            /** @description The bureau's number of this file. */
+            /** @description The bureau's number of this file, or the platform's own where the bureau gives none. */
             id?: string;
             /** @description Opens this file as a PDF for 15 minutes, without a key. Each read gives a new link. */
             signedPdfUrl?: string;
@@ -2442,7 +2442,7 @@ export type components = {
         };
         /** @description A score of the file. A file that could not be scored has `rejectCodes` instead of a `value`. */
         CreditFileScore: {
-            /** @description The bureau's number of the kind of score. */
+            /** @description The score as a number, with its sign; absent where `value` is no number. */
             number?: number;
             sign?: string;
             /** @description The score, such as `712`. */
@@ -7897,7 +7897,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is set again. */
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
             410: {
                 headers: {
                     [name: string]: unknown;

@@ -233,6 +233,25 @@ test.each([
   expect(readFile('equifax', equifaxAnswer('', subject)).file.subject?.sin).toBe(sin);
 });
 
+test('the current address and employment come first, whatever their place in the report', () => {
+  const address = (code: string, city: string) =>
+    `<CNAddress code="${code}"><City>${city}</City></CNAddress>`;
+  const employment = (code: string, employer: string) =>
+    `<CNEmployment code="${code}"><Employer>${employer}</Employer></CNEmployment>`;
+  const addresses = [address('XX', 'Alma'), address('F2', 'Laval'), address('FA', 'Hull')];
+  const employments = [employment('E2', 'Mill'), employment('EF', 'Farm')];
+  const { file } = readFile(
+    'equifax',
+    equifaxAnswer(
+      `<CNAddresses>${addresses.join('')}${address('CA', 'Gatineau')}</CNAddresses>` +
+        `<CNEmployments>${employments.join('')}${employment('ES', 'Bakery')}</CNEmployments>`,
+    ),
+  );
+  const { addressHistory, employmentHistory } = file.subject ?? {};
+  expect(addressHistory?.map(({ city }) => city)).toEqual(['Gatineau', 'Hull', 'Laval', 'Alma']);
+  expect(employmentHistory?.map((it) => it.employerName)).toEqual(['Bakery', 'Farm', 'Mill']);
+});
+
 test('elements whose names are not confirmed are read at the paths that an operator gives', () => {
   const { equifax: tables } = readCodeTables(`equifax:
     elements:

@@ -90,7 +90,7 @@ function readSubject(report: XmlElement, values: AnswerValues): CreditFile['subj
         ...readName(it, values),
       }),
     ),
-    addressHistory: readEach(findElements(report, 'CNAddresses/CNAddress'), (it) =>
+    addressHistory: readEach(latestFirst(report, 'CNAddresses/CNAddress', ADDRESS_CODES), (it) =>
       present({
         dateReported: values.date(it, 'DateReported'),
         streetNo: values.text(it, 'CivicNumber'),
@@ -100,18 +100,33 @@ function readSubject(report: XmlElement, values: AnswerValues): CreditFile['subj
         postalCode: values.text(it, 'PostalCode'),
       }),
     ),
-    employmentHistory: readEach(findElements(report, 'CNEmployments/CNEmployment'), (it) =>
-      present({
-        dateEmployed: values.date(it, values.pathOf('employmentStart')),
-        dateLeft: values.date(it, values.pathOf('employmentEnd')),
-        employerName: values.text(it, 'Employer'),
-        occupation: values.text(it, 'Occupation'),
-        city: values.text(it, values.pathOf('employmentCity')),
-        province: readProvince(it, values.pathOf('employmentProvince'), values),
-        monthlyIncome: values.amount(it, values.pathOf('employmentIncome')),
-      }),
+    employmentHistory: readEach(
+      latestFirst(report, 'CNEmployments/CNEmployment', EMPLOYMENT_CODES),
+      (it) =>
+        present({
+          dateEmployed: values.date(it, values.pathOf('employmentStart')),
+          dateLeft: values.date(it, values.pathOf('employmentEnd')),
+          employerName: values.text(it, 'Employer'),
+          occupation: values.text(it, 'Occupation'),
+          city: values.text(it, values.pathOf('employmentCity')),
+          province: readProvince(it, values.pathOf('employmentProvince'), values),
+          monthlyIncome: values.amount(it, values.pathOf('employmentIncome')),
+        }),
     ),
   });
+}
+
+/** The current one, the former and the one before, by the attribute `code`. */
+const ADDRESS_CODES = ['CA', 'FA', 'F2'];
+const EMPLOYMENT_CODES = ['ES', 'EF', 'E2'];
+
+/** The elements in the order of their codes; those with other codes come last, in the order of the report. */
+function latestFirst(report: XmlElement, path: string, codes: readonly string[]): XmlElement[] {
+  const rank = ({ attributes }: XmlElement) => {
+    const index = codes.indexOf(attributes.code?.trim() ?? '');
+    return index === -1 ? codes.length : index;
+  };
+  return findElements(report, path).toSorted((a, b) => rank(a) - rank(b));
 }
 
 function readProvince(from: XmlElement, path: string, values: AnswerValues) {

@@ -281,6 +281,6 @@ export const FRENCH: Words = {
     consumerStatements: 'Déclarations du consommateur',
     statement: 'Texte',
     purgedOn: 'À supprimer le',
-    nothingReported: 'Rien à déclarer',
+    nothingReported: 'Rien de déclaré',
   },
 };
