@@ -1,6 +1,7 @@
 /** A fake of the bureaus: it keeps the inquiries, and answers as a test says. */
 import type { BureauCredentials } from './bureau-credentials/sealed-credentials.ts';
 import type { BureauAnswer, Inquiry } from './bureaus/bureau.ts';
+import type { PendingInquiry } from './bureaus/transport/bureau-client.ts';
 import type { InquiryOutcome } from './bureaus/transport/inquiry-outcome.ts';
 import type { CreditFile } from './credit-file.ts';
 
@@ -26,6 +27,10 @@ export function fileAnswer(change: CreditFile = {}): InquiryOutcome {
 export class FakeBureau {
   /** The inquiries that the bureau got, in order. */
   inquiries: { inquiry: Inquiry; credentials: BureauCredentials }[] = [];
+  /** Resolves when an inquiry can be sent: with an access token, and a free connection. */
+  ready: Promise<void> = Promise.resolve();
+  /** The inquiries that are not ready. */
+  waiting = 0;
   /** What becomes of each inquiry. */
   answer: () => Promise<InquiryOutcome> = async () => fileAnswer();
   readonly #releases: (() => void)[] = [];
@@ -33,10 +38,16 @@ export class FakeBureau {
   reset(): void {
     for (const release of this.#releases.splice(0)) release();
     this.inquiries = [];
+    this.ready = Promise.resolve();
     this.answer = async () => fileAnswer();
   }
 
-  inquire(inquiry: Inquiry, credentials: BureauCredentials): Promise<InquiryOutcome> {
+  async inquire(pending: PendingInquiry, credentials: BureauCredentials): Promise<InquiryOutcome> {
+    this.waiting += 1;
+    await this.ready;
+    this.waiting -= 1;
+    const inquiry = await pending.prepare();
+    if (inquiry === undefined) return { kind: 'never_sent', reason: 'not_permitted' };
     this.inquiries.push({ inquiry, credentials });
     return this.answer();
   }

@@ -68,7 +68,7 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
           pollMs: 50,
           erasureTimes: { pollMs: 50, baseMs: 50, capMs: 500 },
           clock: () => new Date(Date.now() + now.offsetMs),
-          sendInquiry: (inquiry, credentials) => bureau.inquire(inquiry, credentials),
+          sendInquiry: (pending, credentials) => bureau.inquire(pending, credentials),
         }),
     };
     const deps = { process, ...peers(process, applications) };

@@ -63,6 +63,8 @@ export type BureauAnswer =
 /** The wire format of one bureau. It sends nothing itself. */
 export interface BureauFormat<Credentials> {
   readonly source: Source;
+  /** Where inquiries with the credentials are sent. */
+  urlOf(credentials: Credentials): string;
   /**
    * The request for an access token (RFC 6749, 4.4), for credentials whose transport needs one; undefined
    * for others. The sender reads the answer, keeps the token, and hands it to `makeRequest`.

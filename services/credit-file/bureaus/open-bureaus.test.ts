@@ -95,8 +95,10 @@ async function inquire(credentials: BureauCredentials, lastName: string, from: B
     postalCode: 'K1A 0B1',
   };
   const subject = { firstName: 'Ada', lastName, dateOfBirth: '1988-07-14', addresses: [address] };
+  const reference = 'a-pull';
+  const prepare = async () => ({ reference, subject });
   const before = await countInquiries();
-  const outcome = await from.inquire({ reference: 'a-pull', subject }, credentials);
+  const outcome = await from.inquire({ reference, prepare }, credentials);
   const word = outcome.kind === 'answered' ? outcome.answer.kind : outcome.reason;
   return { outcome, word, inquiries: (await countInquiries()) - before };
 }

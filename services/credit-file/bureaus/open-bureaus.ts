@@ -4,17 +4,17 @@ import { invalid } from '@creditlane/rpc/fault';
 import type { Process } from '@creditlane/runtime/run';
 import { observeCertificateExpiry } from '@creditlane/runtime/telemetry/certificate-expiry';
 import type { BureauCredentials } from '../bureau-credentials/sealed-credentials.ts';
-import type { Inquiry, Source } from './bureau.ts';
+import type { Source } from './bureau.ts';
 import type { BureauSettings } from './bureau-settings.ts';
 import { equifaxFormat } from './equifax/equifax-format.ts';
-import { BureauClient } from './transport/bureau-client.ts';
+import { BureauClient, type PendingInquiry } from './transport/bureau-client.ts';
 import type { BureauHostRules } from './transport/bureau-hosts.ts';
 import type { InquiryOutcome } from './transport/inquiry-outcome.ts';
 import { transUnionFormat } from './transunion/transunion-format.ts';
 
-/** Sends an inquiry with the retailer's credentials. */
+/** Sends an inquiry with the retailer's credentials; see `BureauClient.inquire`. */
 export type SendInquiry = (
-  inquiry: Inquiry,
+  pending: PendingInquiry,
   credentials: BureauCredentials,
 ) => Promise<InquiryOutcome>;
 
@@ -61,11 +61,11 @@ export function openBureaus(
       if (enabled.includes(source)) return;
       throw invalid('bureau_not_configured', `The platform is not set up for ${source}.`);
     },
-    async inquire(inquiry, credentials) {
+    async inquire(pending, credentials) {
       const outcome =
         credentials.source === 'EQUIFAX'
-          ? equifax?.inquire(inquiry, credentials.value)
-          : transUnion?.inquire(inquiry, credentials.value);
+          ? equifax?.inquire(pending, credentials.value)
+          : transUnion?.inquire(pending, credentials.value);
       return outcome ?? { kind: 'never_sent', reason: 'not_configured' };
     },
     async close() {

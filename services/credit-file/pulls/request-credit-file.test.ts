@@ -219,6 +219,28 @@ test('after an unknown outcome nothing is sent until a request asks for it once 
   expect(inquiries()).toHaveLength(2);
 });
 
+test.each([
+  ['is revoked', () => delete subject().consent],
+  [
+    'is for an application that is archived',
+    () => Object.assign(subject(), { applicationStatus: 'ARCHIVED' }),
+  ],
+])('a consent that %s while the inquiry waits for the bureau stops it', async (_, withdraw) => {
+  const { service, applicant } = fixture;
+  const { promise, resolve: free } = Promise.withResolvers<void>();
+  service.bureau.ready = promise;
+  const { id } = await request(service, applicant);
+  await expect.poll(() => service.bureau.waiting, { timeout: 5_000 }).toBe(1);
+  const select = 'SELECT state, sent_at FROM pulls WHERE id = $1';
+  const { rows } = await service.sql.query(select, [id]);
+  expect(rows).toEqual([{ state: 'RUNNING', sent_at: null }]);
+  withdraw();
+  free();
+  const { pull, state } = await readEnded(service, applicant);
+  expect([state, pull?.failure]).toEqual(['FAILED', FailureReason.CONSENT]);
+  expect(inquiries()).toEqual([]);
+});
+
 test('a consent that is revoked before the inquiry is sent stops it', async () => {
   const { service, applicant } = fixture;
   // The answer to the request is that of a time before the revocation.

@@ -35,6 +35,13 @@ export interface RunPullDeps extends LeaseTimes, RecordEndingDeps {
   onUnknownCodes: (source: Source, codes: readonly UnknownCode[]) => void;
 }
 
+/** What a pull does instead of sending its inquiry: it ends, or is given back. */
+type Instead = () => Promise<PullRow | undefined>;
+
+interface PermittedSubject extends InquirySubject {
+  consent: NonNullable<InquirySubject['consent']>;
+}
+
 /**
  * Runs the pull to its end, or gives it back when the inquiry was certainly never sent. Resolves to the ended
  * pull; undefined when it was given back or has another owner. Rejects when the database is away; the lease
@@ -47,7 +54,7 @@ export async function runPull(
   pull: OwnedPull,
   stop: AbortSignal,
 ): Promise<PullRow | undefined> {
-  const { log, consents } = deps;
+  const { log } = deps;
   let credentials: BureauCredentials | undefined;
   try {
     credentials = await findOwnCredentials(deps, pull);
@@ -56,6 +63,34 @@ export async function runPull(
     return retryOrEnd(deps, pull, stop, { err });
   }
   if (credentials === undefined) return recordEnding(deps, pull, failed('CREDENTIALS'));
+
+  let instead: Instead | undefined;
+  // Called when nothing is before the inquiry: a consent that is revoked while it waits permits nothing.
+  const prepare = async () => {
+    const subject = await findPermittedSubject(deps, pull, stop);
+    instead = typeof subject === 'function' ? subject : await markAsSent(deps, pull, subject, stop);
+    if (instead !== undefined || typeof subject === 'function') return undefined;
+    return inquiryOf(pull.id, subject.applicant);
+  };
+  const outcome = await inSpan(pull, () =>
+    deps.sendInquiry({ reference: pull.id, prepare }, credentials),
+  );
+  if (instead !== undefined) return instead();
+  if (outcome.kind !== 'never_sent') return recordEnding(deps, pull, endingOf(deps, pull, outcome));
+  const { reason } = outcome;
+  log.info({ pullId: pull.id, source: pull.source, reason }, 'an inquiry was never sent');
+  const failure = LASTING_FAILURES[reason];
+  if (failure === undefined) return retryOrEnd(deps, pull, stop, { notSent: reason });
+  return recordEnding(deps, pull, { ...failed(failure), notSent: reason });
+}
+
+/** Asks for the subject; resolves to what the pull does instead when there is none that permits the inquiry. */
+async function findPermittedSubject(
+  deps: RunPullDeps,
+  pull: OwnedPull,
+  stop: AbortSignal,
+): Promise<PermittedSubject | Instead> {
+  const { log, consents } = deps;
   let subject: InquirySubject | undefined;
   try {
     subject = await findInquirySubject(consents, pull, {
@@ -64,48 +99,49 @@ export async function runPull(
     });
   } catch (err) {
     log.info({ err, pullId: pull.id }, 'the subject of an inquiry cannot be read');
-    return retryOrEnd(deps, pull, stop);
+    return () => retryOrEnd(deps, pull, stop);
   }
   // An applicant that is gone and an archived application permit no inquiry either.
-  if (
-    subject?.consent === undefined ||
-    subject.isArchived ||
-    subject.retailerId !== pull.retailerId
-  ) {
-    return recordEnding(deps, pull, failed('CONSENT'));
+  const { consent } = subject ?? {};
+  if (!subject || !consent || subject.isArchived || subject.retailerId !== pull.retailerId) {
+    return () => recordEnding(deps, pull, failed('CONSENT'));
   }
-  if (stop.aborted) return retryOrEnd(deps, pull, stop);
+  return { ...subject, consent };
+}
+
+/** Commits that the inquiry is about to be sent; resolves to what the pull does instead when it must not be. */
+async function markAsSent(
+  deps: RunPullDeps,
+  pull: OwnedPull,
+  { consent }: PermittedSubject,
+  stop: AbortSignal,
+): Promise<Instead | undefined> {
+  const { log } = deps;
+  if (stop.aborted) return () => retryOrEnd(deps, pull, stop);
   const markedMs = performance.now();
   let isRecorded: boolean;
   try {
-    isRecorded = await recordSending(deps, pull, consentOf(subject.consent));
+    isRecorded = await recordSending(deps, pull, consentOf(consent));
     if (!isRecorded && (await findKey(deps.pool, pull.keyId)) === undefined) {
-      return await recordEnding(deps, pull, failed('CONSENT'));
+      return () => recordEnding(deps, pull, failed('CONSENT'));
     }
   } catch (err) {
     // The commit may have succeeded. A pull with `sent_at` that is not given back becomes UNKNOWN, though nothing was sent.
     log.warn({ err, pullId: pull.id }, 'the sending of an inquiry cannot be recorded');
-    return retryOrEnd(deps, pull, stop, { err, notSent: 'sending_not_recorded' });
+    return () => retryOrEnd(deps, pull, stop, { err, notSent: 'sending_not_recorded' });
   }
   if (!isRecorded) {
     log.info({ pullId: pull.id }, 'the lease of a pull has ended, so its inquiry is not sent');
     // The lease may have been renewed since, and would then keep the pull from every owner until it ends. Under the fence
     // of another owner this changes nothing.
-    return retryOrEnd(deps, pull, stop);
+    return () => retryOrEnd(deps, pull, stop);
   }
   // A process that was suspended meanwhile may have lost the pull: whoever asks again then would make a second
   // inquiry beside this one.
   if (performance.now() - markedMs > deps.leaseMs) {
-    return retryOrEnd(deps, pull, stop, { notSent: 'lease_ended' });
+    return () => retryOrEnd(deps, pull, stop, { notSent: 'lease_ended' });
   }
-  const inquiry = inquiryOf(pull.id, subject.applicant);
-  const outcome = await inSpan(pull, () => deps.sendInquiry(inquiry, credentials));
-  if (outcome.kind !== 'never_sent') return recordEnding(deps, pull, endingOf(deps, pull, outcome));
-  const { reason } = outcome;
-  log.info({ pullId: pull.id, source: pull.source, reason }, 'an inquiry was never sent');
-  const failure = LASTING_FAILURES[reason];
-  if (failure === undefined) return retryOrEnd(deps, pull, stop, { notSent: reason });
-  return recordEnding(deps, pull, { ...failed(failure), notSent: reason });
+  return undefined;
 }
 
 /** Sends in a span of the trace of the pull's request. The span ends with the outcome, which names no person. */

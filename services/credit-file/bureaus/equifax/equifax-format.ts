@@ -21,6 +21,7 @@ export function equifaxFormat(options: EquifaxFormatOptions): BureauFormat<Equif
   checkOutputXml(settings.outputXml);
   return {
     source: 'EQUIFAX',
+    urlOf: ({ baseUrl }) => baseUrl,
     makeTokenRequest: (credentials) => makeEquifaxTokenRequest(credentials, settings),
     makeRequest: (inquiry, credentials, token) =>
       makeEquifaxRequest(inquiry, credentials, settings, token),

@@ -7,9 +7,14 @@ import { decodeBody } from './answer-body.ts';
 import { Exchange, type ExchangeEnd } from './exchange.ts';
 import { type NeverSent, type NeverSentReason, neverSentAfter } from './inquiry-outcome.ts';
 
-export type TokenOutcome =
-  | { readonly kind: 'token'; readonly token: string; readonly isKept: boolean }
-  | NeverSent;
+export interface Token {
+  readonly kind: 'token';
+  readonly token: string;
+  /** Whether an earlier inquiry has asked for it. */
+  readonly isKept: boolean;
+}
+
+export type TokenOutcome = Token | NeverSent;
 
 interface KeptToken {
   readonly token: string;

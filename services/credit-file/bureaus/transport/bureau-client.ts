@@ -10,14 +10,15 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector } from 'undici';
 import type { BureauAnswer, BureauFormat, BureauRequest, Inquiry } from '../bureau.ts';
-import { AccessTokens } from './access-tokens.ts';
+import { AccessTokens, type Token } from './access-tokens.ts';
 import { charsetOf, decodeBody } from './answer-body.ts';
 import { outcomeOfAnswer, rejectsToken } from './answer-outcome.ts';
 import { type BureauHostRules, bureauLookup, checkBureauUrl } from './bureau-hosts.ts';
 import { BureauMetrics, outcomeLabels } from './bureau-metrics.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { type CertificateFiles, connectorWithCertificate } from './client-certificate.ts';
-import { Exchange, type ExchangeEnd, type HttpAnswer } from './exchange.ts';
+import { ConnectionTurns } from './connection-turns.ts';
+import { Exchange, type ExchangeEnd, type HttpAnswer, NotSentError } from './exchange.ts';
 import {
   type InquiryOutcome,
   type NeverSentReason,
@@ -29,7 +30,7 @@ import { watchRefusals } from './refused-certificate.ts';
 export interface BureauClientOptions<Credentials> {
   readonly format: BureauFormat<Credentials>;
   readonly hostRules: BureauHostRules;
-  /** A whole inquiry, with its access token. */
+  /** An inquiry that has its access token and its turn. Half as long, it waits for these before. */
   readonly deadlineMs: number;
   /** The most connections to one base URL. */
   readonly maxConnections: number;
@@ -58,12 +59,22 @@ const MAX_BASE_URLS = 1_000;
 /** How often a request may lose its connection before its first byte, such as an idle one that was reset. */
 const MAX_UNSENT = 3;
 
+/** An inquiry that is to be made once nothing is before it. */
+export interface PendingInquiry {
+  readonly reference: string;
+  /** Resolves to the inquiry, or to undefined when it must not be made. */
+  prepare(): Promise<Inquiry | undefined>;
+}
+
 /** The times of an inquiry, of the client's clock. */
 interface Deadline {
   /** An inquiry that was not sent by then is never sent: too little time is left for its answer. */
   readonly sendByMs: number;
   readonly endsAtMs: number;
 }
+
+/** How a request is made of an inquiry, with an access token where the transport needs one. */
+type MakeRequest = (inquiry: Inquiry, token?: string) => BureauRequest;
 
 type SentOutcome = { outcome: InquiryOutcome; http?: HttpAnswer };
 
@@ -74,6 +85,7 @@ export class BureauClient<Credentials> {
   readonly #tokens: AccessTokens;
   readonly #metrics: BureauMetrics;
   readonly #breakers = new LRUCache<string, CircuitBreaker>({ max: MAX_BASE_URLS });
+  readonly #turns = new LRUCache<string, ConnectionTurns>({ max: MAX_BASE_URLS });
   readonly #exchanges = new Set<Exchange>();
   readonly #underWay = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
@@ -102,16 +114,22 @@ export class BureauClient<Credentials> {
     this.#metrics = new BureauMetrics(metrics, format.source, states);
   }
 
-  /** Makes an inquiry and resolves to what became of it, within the deadline. */
-  async inquire(inquiry: Inquiry, credentials: Credentials): Promise<InquiryOutcome> {
+  /**
+   * Makes an inquiry and resolves to what became of it. `prepare` is called when the access token is there and no other
+   * inquiry is before this one: only opening a connection lies between what it finds and the first byte, unless the bureau
+   * turns a token away. Half of the deadline is for the time before, and the whole deadline begins after `prepare`.
+   * Rejects when `prepare` rejects.
+   */
+  async inquire(pending: PendingInquiry, credentials: Credentials): Promise<InquiryOutcome> {
     const startedMs = this.#nowMs();
-    const running = this.#inquire(inquiry, credentials, startedMs);
+    const running = this.#inquire(pending, credentials, startedMs);
     this.#underWay.add(running);
     const outcome = await running.finally(() => this.#underWay.delete(running));
+    if (outcome.kind === 'never_sent' && outcome.reason === 'not_permitted') return outcome;
     const durationMs = Math.round(this.#nowMs() - startedMs);
     this.#metrics.observe(outcome, durationMs);
     const { format, log } = this.#options;
-    const { reference } = inquiry;
+    const { reference } = pending;
     const fields = {
       source: format.source,
       reference,
@@ -131,39 +149,51 @@ export class BureauClient<Credentials> {
 
   async #drain(): Promise<void> {
     this.#tokens.stop();
+    for (const turns of this.#turns.values()) turns.stop();
     for (const exchange of this.#exchanges) exchange.abortUnsent('stopping');
     await Promise.allSettled(this.#underWay);
     await this.#agent.destroy();
   }
 
   async #inquire(
-    inquiry: Inquiry,
+    pending: PendingInquiry,
     credentials: Credentials,
     startedMs: number,
   ): Promise<InquiryOutcome> {
     const { format, hostRules, deadlineMs } = this.#options;
     if (this.#closing !== undefined) return neverSent('stopping');
-    const deadline = { sendByMs: startedMs + deadlineMs / 2, endsAtMs: startedMs + deadlineMs };
-    const makeRequest = (token?: string) => {
-      const request = format.makeRequest(inquiry, credentials, token);
-      checkBureauUrl(request.url, hostRules);
-      return request;
-    };
     let tokenRequest: BureauRequest | undefined;
     let origin: string;
     try {
       tokenRequest = format.makeTokenRequest(credentials);
-      const { url } = tokenRequest ?? makeRequest();
-      checkBureauUrl(url, hostRules);
+      const url = format.urlOf(credentials);
+      for (const it of [tokenRequest?.url ?? url, url]) checkBureauUrl(it, hostRules);
       origin = new URL(url).origin;
     } catch (error) {
       return this.#notMade(error);
     }
     const admission = this.#breakerOf(origin).admit();
     if (admission === undefined) return neverSent('breaker_open');
+    const makeRequest: MakeRequest = (inquiry, token) =>
+      format.makeRequest(inquiry, credentials, token);
     let outcome: InquiryOutcome | undefined;
     try {
-      outcome = await this.#send(makeRequest, tokenRequest, deadline);
+      // Before the turn: a token that is asked for keeps no connection from the inquiries that have one.
+      const token = tokenRequest && (await this.#tokens.get(tokenRequest));
+      if (token?.kind === 'never_sent') {
+        outcome = token;
+        return outcome;
+      }
+      const withinMs = startedMs + deadlineMs / 2 - this.#nowMs();
+      outcome = await this.#turnsOf(origin).run(withinMs, async () => {
+        const inquiry = await pending.prepare();
+        if (inquiry === undefined) return neverSent('not_permitted');
+        return this.#send(inquiry, makeRequest, tokenRequest, token);
+      });
+      return outcome;
+    } catch (error) {
+      if (!(error instanceof NotSentError)) throw error;
+      outcome = neverSentAfter(error);
       return outcome;
     } finally {
       admission(outcome === undefined ? 'nothing' : verdictOf(outcome));
@@ -172,30 +202,28 @@ export class BureauClient<Credentials> {
 
   /** Sends the inquiry; once more with a new token only if it was turned away for its kept token. */
   async #send(
-    makeRequest: (token?: string) => BureauRequest,
+    inquiry: Inquiry,
+    makeRequest: MakeRequest,
     tokenRequest: BureauRequest | undefined,
-    deadline: Deadline,
+    first: Token | undefined,
   ): Promise<InquiryOutcome> {
-    if (tokenRequest === undefined)
-      return (await this.#post(makeRequest, undefined, deadline)).outcome;
-    const first = await this.#tokens.get(tokenRequest);
-    if (first.kind === 'never_sent') return first;
-    const sent = await this.#post(makeRequest, first.token, deadline);
+    const { deadlineMs } = this.#options;
+    const nowMs = this.#nowMs();
+    const deadline = { sendByMs: nowMs + deadlineMs / 2, endsAtMs: nowMs + deadlineMs };
+    const post = (token?: string) => this.#post(() => makeRequest(inquiry, token), deadline);
+    if (tokenRequest === undefined || first === undefined) return (await post()).outcome;
+    const sent = await post(first.token);
     if (sent.http?.status === 401) this.#tokens.forget(tokenRequest, first.token);
     if (!first.isKept || sent.http === undefined || !rejectsToken(sent.http)) return sent.outcome;
     const second = await this.#tokens.get(tokenRequest);
     if (second.kind === 'never_sent') return second;
-    return (await this.#post(makeRequest, second.token, deadline)).outcome;
+    return (await post(second.token)).outcome;
   }
 
-  async #post(
-    makeRequest: (token?: string) => BureauRequest,
-    token: string | undefined,
-    deadline: Deadline,
-  ): Promise<SentOutcome> {
+  async #post(makeRequest: () => BureauRequest, deadline: Deadline): Promise<SentOutcome> {
     let request: BureauRequest;
     try {
-      request = makeRequest(token);
+      request = makeRequest();
     } catch (error) {
       return { outcome: this.#notMade(error) };
     }
@@ -245,6 +273,14 @@ export class BureauClient<Credentials> {
     if (error instanceof EgressDeniedError) return neverSentAfter(error);
     this.#options.log.error({ err: error }, 'the request of an inquiry could not be made');
     return neverSent('request_invalid');
+  }
+
+  #turnsOf(origin: string): ConnectionTurns {
+    const existing = this.#turns.get(origin);
+    if (existing !== undefined) return existing;
+    const turns = new ConnectionTurns(this.#options.maxConnections);
+    this.#turns.set(origin, turns);
+    return turns;
   }
 
   #breakerOf(origin: string): CircuitBreaker {

@@ -23,6 +23,8 @@ export type NeverSentReason =
   /** The bureau refused the client's credentials when it was asked for an access token. */
   | 'token_refused'
   | 'token_failed'
+  /** It may not be made, or not by this process: its caller knows why. */
+  | 'not_permitted'
   /** The service has no request format of this bureau. */
   | 'not_configured'
   /** The format could not make the request. */
@@ -59,6 +61,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, NeverSentReason>> = {
 const NEVER_SENT_VERDICTS: Readonly<Record<NeverSentReason, BreakerVerdict>> = {
   stopping: 'nothing',
   breaker_open: 'nothing',
+  not_permitted: 'nothing',
   address_denied: 'nothing',
   not_configured: 'nothing',
   request_invalid: 'nothing',

@@ -5,8 +5,8 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { onTestFinished, vi } from 'vitest';
-import type { BureauFormat, Inquiry } from '../bureau.ts';
-import { BureauClient, type BureauClientOptions } from './bureau-client.ts';
+import type { BureauFormat } from '../bureau.ts';
+import { BureauClient, type BureauClientOptions, type PendingInquiry } from './bureau-client.ts';
 
 /** What the bureau does with the connection when a request is there. */
 export type Script = (socket: Socket, request: string) => void;
@@ -125,6 +125,7 @@ export interface TestCredentials {
 /** Answers `<file/>` and `<error>reason</error>`; everything else is malformed. */
 export const testFormat: BureauFormat<TestCredentials> = {
   source: 'EQUIFAX',
+  urlOf: ({ url }) => `${url}/inquiry`,
   makeTokenRequest: ({ url, clientSecret }) =>
     clientSecret === undefined
       ? undefined
@@ -168,9 +169,9 @@ export function openTestClient(options: Partial<BureauClientOptions<TestCredenti
   return { client, metrics };
 }
 
-export function inquiryOf(reference = 'a-pull'): Inquiry {
+export function inquiryOf(reference = 'a-pull'): PendingInquiry {
   const subject = { firstName: 'A', lastName: 'B', dateOfBirth: '1980-01-01', addresses: [] };
-  return { reference, subject };
+  return { reference, prepare: async () => ({ reference, subject }) };
 }
 
 /** From now on, time passes only by `vi.advanceTimersByTime`. Sockets go on. */

@@ -32,6 +32,7 @@ export function transUnionFormat(
   const fillIn = compileTemplate(settings.requestTemplate);
   return {
     source: 'TRANSUNION',
+    urlOf: ({ baseUrl }) => baseUrl,
     makeTokenRequest: () => undefined,
     makeRequest: (inquiry, credentials) => ({
       method: 'POST',
