@@ -60,13 +60,14 @@ function check(program: string, env: Record<string, string>) {
 }
 
 test.each(NAMES)(
-  'compose runs %s from the one image, read-only, with a configuration that the service accepts',
+  'compose runs %s from the one image, read-only, without core dumps, with a configuration that the service accepts',
   async (name) => {
     const program = `services/${name}/main.ts`;
     expect(compose.services[name]).toMatchObject({
       image: 'creditlane',
       command: [program],
       read_only: true,
+      ulimits: { core: 0 },
       healthcheck: { test: expect.anything() },
     });
     const { stdout } = await check(program, environmentOf(name));

@@ -234,6 +234,8 @@ x-creditlane: &creditlane
   read_only: true
   cap_drop: [ALL]
   security_opt: ["no-new-privileges:true"]
+  # A core dump holds keys and social insurance numbers in the clear.
+  ulimits: { core: 0 }
   # Longer than a service takes to shut down.
   stop_grace_period: 40s
 
