@@ -4782,7 +4782,7 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
-                 * @description `force-pull` pulls again although a file of the last 30 days is there. `Preference-Applied` is absent when the answer is an earlier pull all the same. Other preferences are ignored.
+                 * @description `force-pull` pulls again although a file of the last 30 days is there; it belongs to what an `Idempotency-Key` stands for. `Preference-Applied` is absent when the answer is an earlier pull all the same. Other preferences are ignored.
                  * @example force-pull
                  */
                 Prefer?: string;

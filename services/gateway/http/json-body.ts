@@ -15,7 +15,7 @@ const BYTE_ORDER_MARK = 0xfeff;
 
 /**
  * The value of a body within the limits. Throws an `invalid` Fault when the body is larger (the rest is
- * not read), not declared as JSON, not UTF-8 or malformed, and a `cancelled` Fault when the client hangs up.
+ * not read), not declared as JSON, not UTF-8 or malformed, and a `cancelled` Fault when the client hangs up or was answered meanwhile.
  *
  * Before the bytes come into memory, `reserve` is called with their number: once with the declared length,
  * or for each piece of a body that declares none. When `reserve` throws, the rest is not read either.
@@ -77,7 +77,9 @@ function read(
     };
     const onEnd = () => {
       settle();
-      resolve(received.bytes());
+      // Node has refused the request with 408, and parses what comes after that: the client was told that nothing is done.
+      if (req.socket.writable) resolve(received.bytes());
+      else reject(cancelled());
     };
     const onClose = () => {
       settle();
