@@ -1,35 +1,18 @@
-/** The values of the credit file's enumerations at run time. The compiler compares each with its type. */
+/**
+ * The values of the credit file's enumerations at run time: those that have words in a document, of which the compiler
+ * finds one too few or too many.
+ */
 import type { components } from '@creditlane/client';
-import type { CreditFile, PaymentRate, Trade } from './credit-file.ts';
+import type { CreditFile } from './credit-file.ts';
+import { ENGLISH } from './document/words/english.ts';
 
-type Schemas = components['schemas'];
-type Bankruptcy = Schemas['CreditFileBankruptcy'];
-type Collection = Schemas['CreditFileCollection'];
-type LegalItem = Schemas['CreditFileLegalItem'];
-type Narrative<Item extends { narratives?: string[] }> = NonNullable<Item['narratives']>[number];
-
-/** Does not compile unless the keys of `values` are exactly the members of the type. */
-function valuesOf<T extends string>(values: Record<T, 1>): ReadonlySet<T> {
-  return new Set(Object.keys(values) as T[]);
+function valuesOf<T extends string>(words: Record<T, unknown>): ReadonlySet<T> {
+  return new Set(Object.keys(words) as T[]);
 }
 
-export const LANGUAGES = valuesOf<NonNullable<CreditFile['language']>>({
-  EN: 1,
-  FR: 1,
-});
-
-export const HIT_TYPES = valuesOf<NonNullable<CreditFile['hitType']>>({
-  NO_CREDIT_FILE_REQUESTED: 1,
-  HIT: 1,
-  NO_HIT: 1,
-  MANUAL_FILE: 1,
-  CONSUMER_DECLARATION: 1,
-  REFERRED_FILE: 1,
-  CONTACT_BUREAU_COLLECTION_DEPARTMENT: 1,
-  CREDIT_LOCK: 1,
-});
-
-export const PROVINCES = valuesOf<NonNullable<Schemas['Province']>>({
+/** Languages and provinces have no words: a document shows the codes of provinces, and no language. */
+export const LANGUAGES = valuesOf<NonNullable<CreditFile['language']>>({ EN: 1, FR: 1 });
+export const PROVINCES = valuesOf<NonNullable<components['schemas']['Province']>>({
   AB: 1,
   BC: 1,
   MB: 1,
@@ -45,264 +28,23 @@ export const PROVINCES = valuesOf<NonNullable<Schemas['Province']>>({
   YT: 1,
 });
 
-export const OTHER_NAME_TYPES = valuesOf<NonNullable<Schemas['CreditFileOtherName']['type']>>({
-  ALSO_KNOWN_AS: 1,
-  FORMER_NAME: 1,
-  LEGAL_NAME_CHANGE: 1,
-});
-
-export const BANKRUPTCY_TYPES = valuesOf<NonNullable<Bankruptcy['type']>>({
-  INDIVIDUAL: 1,
-  BUSINESS: 1,
-});
-
-export const BANKRUPTCY_FILERS = valuesOf<NonNullable<Bankruptcy['filer']>>({
-  SUBJECT: 1,
-  JOINT: 1,
-});
-
-export const BANKRUPTCY_DISPOSITIONS = valuesOf<
-  NonNullable<NonNullable<Bankruptcy['disposition']>['type']>
->({
-  BANKRUPTCY_ASSIGNMENT: 1,
-  BANKRUPTCY_RECEIVING_ORDER: 1,
-  CONSUMER_DEBT_COUNSELING: 1,
-  CONSUMER_DEBT_COUNSELING_CLOSED: 1,
-  COURT_CONSOLIDATIONS: 1,
-  COURT_CONSOLIDATIONS_PAID: 1,
-  DEBTOR_ASSISTANCE_POOL_ACT: 1,
-  DEBTOR_ASSISTANCE_POOL_ACT_PAID: 1,
-  DISCHARGED: 1,
-  INVOLUNTARY: 1,
-  ORDERLY_PAYMENT_OF_DEBT: 1,
-  ORDERLY_PAYMENT_OF_DEBT_DEFAULT: 1,
-  ORDERLY_PAYMENT_OF_DEBT_PAID: 1,
-  ORDERLY_PAYMENT_OF_DEBT_SETTLED: 1,
-  PROPOSAL_TO_CREDITORS: 1,
-  PROPOSAL_UNDER_BANKRUPTCY_ACT_PAID: 1,
-  UNDISCHARGED: 1,
-  VOLUNTARY: 1,
-  VOLUNTARY_DEPOSIT: 1,
-  VOLUNTARY_DEPOSIT_CLOSED: 1,
-});
-
-export const BANKRUPTCY_NARRATIVES = valuesOf<Narrative<Bankruptcy>>({
-  ABSOLUTE_DISCHARGE: 1,
-  ASSIGNMENT: 1,
-  SUMMARY_ASSIGNMENT: 1,
-  PROPOSAL: 1,
-  DISPOSITION_UNKNOWN: 1,
-  DEFAULTED_PAYMENT_DEEMED_ANNULMENT: 1,
-  NOTICE_OF_INTENTION: 1,
-});
-
-export const COLLECTION_TYPES = valuesOf<NonNullable<Collection['type']>>({
-  PAID: 1,
-  UNPAID: 1,
-});
-
-export const COLLECTION_REASONS = valuesOf<NonNullable<Collection['reason']>>({
-  CHECKED: 1,
-  OTHER: 1,
-  PAID: 1,
-  SETTLED: 1,
-  UNKNOWN: 1,
-});
-
-export const COLLECTION_NARRATIVES = valuesOf<Narrative<Collection>>({
-  INCLUDED_IN_BANKRUPTCY: 1,
-  INCLUDED_IN_OPD: 1,
-  SUBJECT_DISPUTES_THIS_ACCOUNT: 1,
-  SETTLEMENT_MADE: 1,
-  INCLUDED_IN_VOLUNTARY_DEPOSIT: 1,
-  CREDIT_COUNSELING: 1,
-  INCLUDED_IN_CONSUMER_PROPOSAL: 1,
-  INCLUDED_IN_CO_APPLICANTS_BANKRUPTCY: 1,
-  CHILD_OR_FAMILY_SUPPORT_OBLIGATION: 1,
-});
-
-export const LEGAL_ITEM_TYPES = valuesOf<NonNullable<LegalItem['type']>>({
-  UNSETTLED_JUDGMENT: 1,
-  SATISFIED_JUDGMENT: 1,
-});
-
-export const LEGAL_ITEM_STATUSES = valuesOf<NonNullable<LegalItem['status']>>({
-  DISMISSED: 1,
-  SATISFIED: 1,
-  SETTLED: 1,
-});
-
-export const LEGAL_ITEM_NARRATIVES = valuesOf<Narrative<LegalItem>>({
-  INCLUDED_IN_BANKRUPTCY: 1,
-  INCLUDED_IN_OPD: 1,
-  SETTLEMENT_MADE: 1,
-  DISPOSITION_UNKNOWN: 1,
-  CREDIT_COUNSELING: 1,
-  INCLUDED_IN_CONSUMER_PROPOSAL: 1,
-  INCLUDED_IN_CO_APPLICANTS_BANKRUPTCY: 1,
-});
-
-export const SECURED_LOAN_NARRATIVES = valuesOf<Narrative<Schemas['CreditFileSecuredLoan']>>({
-  INCLUDED_IN_BANKRUPTCY: 1,
-  MORTGAGE: 1,
-  SECURITY_DISPOSITION_UNKNOWN: 1,
-  SECURITY_DISCHARGED: 1,
-});
-
-export const ASSOCIATIONS = valuesOf<NonNullable<Trade['association']>>({
-  INDIVIDUAL: 1,
-  JOINT: 1,
-  UNDESIGNATED: 1,
-  HAS_CO_SIGNER: 1,
-  IS_CO_SIGNER: 1,
-  TERMINATED: 1,
-});
-
-export const PORTFOLIO_TYPES = valuesOf<NonNullable<Trade['portfolioType']>>({
-  REVOLVING_OR_OPTION: 1,
-  INSTALMENT: 1,
-  OPEN_ACCOUNT: 1,
-  LEASE_ACCOUNT: 1,
-  LINE_OF_CREDIT: 1,
-  MORTGAGE: 1,
-});
-
-export const PAYMENT_RATES = valuesOf<PaymentRate>({
-  AT_LEAST_120_DAYS_OVERDUE_BUT_NOT_RATED_9: 1,
-  BAD_DEBT_PLACED_FOR_COLLECTION: 1,
-  MAKING_REGULAR_PAYMENTS_UNDER_CONSOLIDATION_ORDER: 1,
-  NOT_MORE_THAN_ONE_PAYMENT_PAST_DUE: 1,
-  NOT_MORE_THAN_TWO_PAYMENTS_PAST_DUE: 1,
-  PAID_AS_AGREED_AND_UP_TO_DATE: 1,
-  REPOSSESSION: 1,
-  THREE_OR_MORE_PAYMENTS_PAST_DUE: 1,
-  TOO_NEW_TO_RATE: 1,
-});
-
-export const TRADE_STATUSES = valuesOf<NonNullable<Trade['status']>>({
-  ACCOUNT_IS_INACTIVE: 1,
-  LOST_OR_STOLEN_CARD: 1,
-  CONTACT_MEMBER_FOR_RATE: 1,
-  ADJUSTMENT_PENDING: 1,
-  DISPUTE_RESOLUTION_PENDING: 1,
-});
-
-export const TRADE_NARRATIVES = valuesOf<Narrative<Trade>>({
-  A_PORTION_OF_THE_BALANCE_MAY_REVOLVE: 1,
-  ACCOUNT_ASSIGNED_TO_THIRD_PARTY_FOR_COLLECTION: 1,
-  ACCOUNT_ASSUMED_BY_ANOTHER_PARTY: 1,
-  ACCOUNT_BEING_PAID_ON_REDUCED_PAYMENT: 1,
-  ACCOUNT_CLOSED: 1,
-  ACCOUNT_PAID: 1,
-  ACTIVE_MILITARY_DUTY: 1,
-  AFFECTED_BY_NATURAL_OR_DECLARED_DISASTER: 1,
-  AMOUNT_IN_HC_COLUMN_IS_CREDIT_LIMIT: 1,
-  AMOUNT_IN_PAYMENT_COLUMN_IS_ON_A_WEEKLY_BASIS: 1,
-  ANNUAL_PAYMENTS: 1,
-  AUTO_LOAN: 1,
-  BALANCE_PAID_BY_INSURANCE_COMPANY: 1,
-  BI_MONTHLY_PAYMENTS: 1,
-  BI_WEEKLY_PAYMENTS: 1,
-  BUSINESS_VENTURE_SUBJECT_LIABLE: 1,
-  CHILD_FAMILY_SUPPORT_OBLIGATION: 1,
-  CLOSED_AT_CONSUMERS_REQUEST: 1,
-  CLOSED_BY_CREDIT_GRANTOR: 1,
-  COLLATERAL_MORTGAGE: 1,
-  COMMERCIAL_LOAN_ACCOUNT: 1,
-  CONDITIONAL_SALES: 1,
-  CONSOLIDATION_LOAN: 1,
-  CORPORATE_CREDIT_CARD: 1,
-  CREDIT_COUNSELING: 1,
-  CREDIT_LINE_CLOSED: 1,
-  CREDIT_LINE_SUSPENDED: 1,
-  CUSTOMER_UNABLE_TO_LOCATE_CONSUMER: 1,
-  DEFERRED_PAYMENT: 1,
-  DEMAND_LOAN: 1,
-  DISPUTE_RESOLUTION_PENDING: 1,
-  DUE_TO_NSF_CHEQUES: 1,
-  FARM_AGRI_LOAN: 1,
-  FIXED_PAYMENT_AMOUNT: 1,
-  FORECLOSURE: 1,
-  FORECLOSURE_PROCEEDING_STARTED: 1,
-  FORFEIT_OF_DEED_IN_LIEU_OF_FORECLOSURE: 1,
-  GUARANTEED_STUDENT_LOAN: 1,
-  HAS_CO_SIGNER: 1,
-  HOME_EQUITY: 1,
-  HOME_IMPROVEMENT_LOAN: 1,
-  HYBRID_ACCOUNT: 1,
-  INACTIVE_ACCOUNT: 1,
-  INCLUDED_IN_BANKRUPTCY: 1,
-  INCLUDED_IN_CO_APPLICANTS_BANKRUPTCY: 1,
-  INCLUDED_IN_CONSUMER_PROPOSAL: 1,
-  INCLUDED_IN_OPD: 1,
-  INCLUDED_IN_VOLUNTARY_DEPOSIT: 1,
-  INSURED: 1,
-  INTEREST_PAYMENT_ONLY: 1,
-  INTEREST_RELIEF: 1,
-  INTEREST_RELIEF_PAID_BY_GOVERNMENT: 1,
-  INTERNAL_COLLECTION: 1,
-  INVOLUNTARY_REPOSSESSION: 1,
-  IS_A_CO_SIGNER: 1,
-  LEASE_ACCOUNT: 1,
-  LEASE_EARLY_TERMINATION_BY_DEFAULT: 1,
-  LOAN_WAS_PAID_OUT_BY_A_THIRD_PARTY: 1,
-  MONTHLY_PAYMENTS: 1,
-  MONTHS_REVIEWED_IS_GREATER_THAN_24: 1,
-  MORTGAGE: 1,
-  NO_ACTIVITY_UPDATE_SINCE_DATE_REPORTED: 1,
-  NOT_INCLUDED_IN_BANKRUPTCY: 1,
-  NOTE_LOAN: 1,
-  OVER_LIMIT_PAYMENT_RECEIVED: 1,
-  PAID_BY_GOVERNMENT: 1,
-  PAID_CREDIT_LINE_CLOSED: 1,
-  PAID_OUT_IN_FULL_BY_CO_SIGNER: 1,
-  PAYMENT_BEING_MADE_BY_INSURANCE: 1,
-  PAYMENTS_ASSUMED_BY_THIRD_PARTY: 1,
-  PERSONAL_LINE_OF_CREDIT: 1,
-  PERSONAL_LOAN: 1,
-  POWER_OF_SALE: 1,
-  PREPAID: 1,
-  PROMISSORY_NOTE: 1,
-  QUARTERLY_PAYMENTS: 1,
-  QUIT_CLAIM: 1,
-  REAL_ESTATE_SECURED: 1,
-  REDEEMED_REPOSSESSION: 1,
-  REFINANCED: 1,
-  REGULAR_PAYMENTS_PRESENTLY_BEING_MADE: 1,
-  RENTAL_AGREEMENT: 1,
-  REVERSE_MORTGAGE: 1,
-  RSP_LOAN: 1,
-  SECOND_MORTGAGE: 1,
-  SECURED_LOAN: 1,
-  SEMI_ANNUAL_PAYMENTS: 1,
-  SEMI_MONTHLY_PAYMENTS: 1,
-  SETTLEMENT_MADE: 1,
-  SINGLE_PAYMENT_LOAN: 1,
-  STUDENT_LINE_OF_CREDIT: 1,
-  STUDENT_LOAN: 1,
-  SUBJECT_DISPUTES_THIS_ACCOUNT: 1,
-  SUBJECT_HAS_AN_ENDORSER_GUARANTOR: 1,
-  SUBJECT_IS_AN_ENDORSER_GUARANTOR: 1,
-  SUBJECT_NO_LONGER_ASSOCIATED_WITH_ACCOUNT: 1,
-  TRANSFERRED_OR_SOLD: 1,
-  UNINSURED: 1,
-  UNSECURED: 1,
-  UPDATE_FREEZE_REQUESTED_BY_CREDIT_GRANTOR: 1,
-  US_DOLLAR_ACCOUNT: 1,
-  VOLUNTARY_REPOSSESSION: 1,
-  WEEKLY_PAYMENTS: 1,
-  WRITTEN_OFF: 1,
-});
-
-export const SPECIAL_SERVICE_TYPES = valuesOf<
-  NonNullable<Schemas['CreditFileSpecialService']['type']>
->({
-  LOCATE: 1,
-  INQUIRY_ALERT: 1,
-  CONSUMER_INTERVIEW: 1,
-  ALERT_SERVICE: 1,
-  FILE_INCOMPLETE: 1,
-  LOCAL_LOCATE: 1,
-  CONTACT_BUREAU: 1,
-  LOST_OR_STOLEN_WALLET: 1,
-});
+const { enumerations: VALUES } = ENGLISH;
+export const HIT_TYPES = valuesOf(VALUES.hitType);
+export const OTHER_NAME_TYPES = valuesOf(VALUES.otherName);
+export const BANKRUPTCY_TYPES = valuesOf(VALUES.bankruptcyType);
+export const BANKRUPTCY_FILERS = valuesOf(VALUES.filer);
+export const BANKRUPTCY_DISPOSITIONS = valuesOf(VALUES.disposition);
+export const BANKRUPTCY_NARRATIVES = valuesOf(VALUES.bankruptcyNarrative);
+export const COLLECTION_TYPES = valuesOf(VALUES.collectionType);
+export const COLLECTION_REASONS = valuesOf(VALUES.collectionReason);
+export const COLLECTION_NARRATIVES = valuesOf(VALUES.collectionNarrative);
+export const LEGAL_ITEM_TYPES = valuesOf(VALUES.legalItemType);
+export const LEGAL_ITEM_STATUSES = valuesOf(VALUES.legalItemStatus);
+export const LEGAL_ITEM_NARRATIVES = valuesOf(VALUES.legalItemNarrative);
+export const SECURED_LOAN_NARRATIVES = valuesOf(VALUES.securedLoanNarrative);
+export const ASSOCIATIONS = valuesOf(VALUES.association);
+export const PORTFOLIO_TYPES = valuesOf(VALUES.portfolioType);
+export const PAYMENT_RATES = valuesOf(VALUES.paymentRate);
+export const TRADE_STATUSES = valuesOf(VALUES.tradeStatus);
+export const TRADE_NARRATIVES = valuesOf(VALUES.tradeNarrative);
+export const SPECIAL_SERVICE_TYPES = valuesOf(VALUES.specialService);
