@@ -1,7 +1,7 @@
 /** The applications service starts, and ends a rotation of the key ring, with the data keys of 5,000,000 applicants. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { applications } from '@creditlane/applications/service';
-import { keyContext } from '@creditlane/crypto/applicant-keys';
+import { sealedKeys } from '@creditlane/crypto/applicant-keys';
 import { DataKey } from '@creditlane/crypto/data-key';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
@@ -89,7 +89,7 @@ async function insertApplicants(adminUrl: string): Promise<void> {
 
 async function insertSealed(url: string, ring: KeyRing): Promise<void> {
   const ids = Array.from({ length: LEFT }, () => randomUUID());
-  const sealed = ids.map((id) => DataKey.generateStored(ring, keyContext(id, RETAILER_ID)));
+  const sealed = ids.map((id) => DataKey.generateStored(ring, sealedKeys.context(id, RETAILER_ID)));
   await runSql(
     url,
     `INSERT INTO applicant_keys (id, applicant_id, retailer_id, sealed, sealed_with, created_at)

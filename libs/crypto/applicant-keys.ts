@@ -3,7 +3,6 @@
  * other tables, so that destroying one row makes all of it unreadable, and backups of the keys can be kept apart from
  * those of the data.
  */
-import type { Database } from '@creditlane/postgres/database';
 import {
   disableRowSecuritySql,
   enableRowSecuritySql,
@@ -11,9 +10,9 @@ import {
 } from '@creditlane/postgres/row-security/policies';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { DataKey } from './data-key.ts';
-import { readKeyId, type SealContext } from './envelope.ts';
+import { readKeyId } from './envelope.ts';
 import type { KeyRing } from './key-ring.ts';
-import { SealedColumn } from './sealed-column.ts';
+import { defineSealedField } from './sealed-column.ts';
 
 /**
  * Creates the table. A destroyed key keeps its row, without the key: what it sealed can be told from what was damaged.
@@ -62,10 +61,13 @@ export interface StoredKey {
   sealed: Buffer;
 }
 
-/** The table, column, row and tenant that a stored key is bound to. */
-export function keyContext(keyId: string, retailerId: string): SealContext {
-  return { table: 'applicant_keys', column: 'sealed', row: keyId, tenant: retailerId };
-}
+/** The stored keys: each is a sealed field, which a rotation of the key ring wraps again. */
+export const sealedKeys = defineSealedField({
+  table: 'applicant_keys',
+  column: 'sealed',
+  primaryKey: { id: 'uuid' },
+  tenantSql: 'retailer_id',
+});
 
 // An index of all keys is inferred, too: it satisfies the predicate.
 const insertRow = defineStatement<{ id: string }>(
@@ -101,7 +103,7 @@ export interface ApplicantKey {
  * @throws UnknownKeyError while the key ring lacks its key
  */
 export function openKey(keyRing: KeyRing, { id, retailer_id, sealed }: StoredKey): DataKey {
-  return DataKey.open(keyRing, sealed, keyContext(id, retailer_id));
+  return DataKey.open(keyRing, sealed, sealedKeys.context(id, retailer_id));
 }
 
 /** How often an erasure may destroy the key that refused an insertion before it is looked up. */
@@ -120,7 +122,7 @@ export async function makeKey(
   const { retailerId: retailer_id } = applicant;
   for (let attempt = 0; attempt < MAKE_ATTEMPTS; attempt += 1) {
     const id = newId();
-    const sealed = DataKey.generateStored(keyRing, keyContext(id, retailer_id));
+    const sealed = DataKey.generateStored(keyRing, sealedKeys.context(id, retailer_id));
     const key = { ...applicant, id, sealed, sealedWith: readKeyId(sealed), createdAt: at };
     if (await insertKey(tx, key))
       return { id, dataKey: openKey(keyRing, { id, retailer_id, sealed }) };
@@ -184,13 +186,3 @@ export async function destroyKey(
 ): Promise<boolean> {
   return (await destroyRow.run(tx, [applicantId, retailerId, at])).length > 0;
 }
-
-/** The stored keys, for a rotation of the key ring. */
-export const sealedKeys = (pool: Database['pool']) =>
-  new SealedColumn(pool, {
-    table: 'applicant_keys',
-    column: 'sealed',
-    primaryKey: { id: 'uuid' },
-    tenantSql: 'retailer_id',
-    contextOf: ({ id }, retailerId) => keyContext(id, retailerId),
-  });

@@ -16,7 +16,7 @@ import {
 import { readKeyId, seal, UnknownKeyError, unseal } from './envelope.ts';
 import { KeyRing, parseKeyRing } from './key-ring.ts';
 import { requireKeys, rewrapTable, rewrapTables, startRotation } from './rotation.ts';
-import { SealedColumn } from './sealed-column.ts';
+import { defineSealedField } from './sealed-column.ts';
 
 const OLD = `k1:${randomBytes(32).toString('base64')}`;
 const NEW = `k2:${randomBytes(32).toString('base64')}`;
@@ -34,27 +34,20 @@ beforeAll(async () => {
 afterAll(() => database?.close());
 beforeEach(() => database.pool.query('TRUNCATE things'));
 
-const contextOf = (id: string, tenant: string) => ({
+const sealedThings = defineSealedField({
   table: 'things',
   column: 'sealed',
-  row: id,
-  tenant,
+  primaryKey: { id: 'uuid' },
+  tenantSql: 'tenant_id',
 });
-const things = () =>
-  new SealedColumn(database.pool, {
-    table: 'things',
-    column: 'sealed',
-    primaryKey: { id: 'uuid' },
-    tenantSql: 'tenant_id',
-    contextOf: ({ id }, tenant) => contextOf(id, tenant),
-  });
+const things = () => sealedThings.column(database.pool);
 
 const insertRow = defineStatement('insert_thing', 'INSERT INTO things VALUES ($1, $2, $3, $4)');
 
 /** Inserts a record as a process with this ring does. */
 async function insert(ring: KeyRing): Promise<string> {
   const id = randomUUID();
-  const sealed = seal(ring, Buffer.from(id), contextOf(id, TENANT));
+  const sealed = seal(ring, Buffer.from(id), sealedThings.context(id, TENANT));
   await insertRow.run(database.pool, [id, TENANT, sealed, readKeyId(sealed)]);
   return id;
 }
@@ -68,7 +61,7 @@ async function keyIdsOpenedBy(ring: KeyRing): Promise<string[]> {
   const { rows } = await database.pool.query('SELECT * FROM things ORDER BY id');
   for (const { id, sealed, sealed_with } of rows) {
     expect(readKeyId(sealed)).toBe(sealed_with);
-    expect(unseal(ring, sealed, contextOf(id, TENANT)).toString()).toBe(id);
+    expect(unseal(ring, sealed, sealedThings.context(id, TENANT)).toString()).toBe(id);
   }
   return [...new Set(rows.map(({ sealed_with }) => sealed_with))];
 }

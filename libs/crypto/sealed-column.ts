@@ -1,43 +1,60 @@
 /**
- * The sealed column of a table of PostgreSQL. The statements are composed, because they are the same for every table
- * with a sealed column.
+ * The sealed fields of a table of PostgreSQL: what each is bound to, and their column, which a rotation of the key ring
+ * reads and writes. The statements are composed, because they are the same for every table with a sealed column.
  */
 import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Statement } from '@creditlane/postgres/statement';
 import type { SealContext } from './envelope.ts';
 import type { Rewrapped, SealedRecord, SealedTable } from './rotation.ts';
 
-/** Where a sealed column is, and what its fields are bound to. */
-export interface SealedColumnPlace<Id extends string> {
+/** Where the sealed fields of a table are. */
+interface SealedFieldPlace<Id extends string> {
   table: string;
   column: string;
-  /** The columns of the primary key with their types. */
+  /** The columns of the primary key with their types. A field is bound to the value of the last one. */
   primaryKey: Readonly<Record<Id, 'uuid' | 'text'>>;
   /** SQL expression of the tenant of a row. */
   tenantSql: string;
-  contextOf(row: Readonly<Record<Id, string>>, tenant: string): SealContext;
+}
+
+/** The sealed fields of a table. */
+export interface SealedField {
+  /** The place that the field of a row is bound to; ids in lower case. */
+  context(row: string, tenant: string): SealContext;
+  /** The column, for a rotation of the key ring. */
+  column(pool: Database['pool']): SealedTable;
+}
+
+export function defineSealedField<Id extends string>(place: SealedFieldPlace<Id>): SealedField {
+  const { table, column } = place;
+  const context = (row: string, tenant: string) => ({ table, column, row, tenant });
+  return { context, column: (pool) => new SealedColumn(pool, place, context) };
 }
 
 type Row<Id extends string> = Record<Id, string> & { tenant: string; sealed: Buffer };
 
-interface SealedField<Id extends string> extends SealedRecord {
+interface FieldOfRow<Id extends string> extends SealedRecord {
   row: Row<Id>;
 }
 
 /** The name of the column with the id of the key that wraps the field; null or empty without one. It has an index. */
 const KEY_COLUMN = 'sealed_with';
 
-export class SealedColumn<Id extends string> implements SealedTable<SealedField<Id>> {
+class SealedColumn<Id extends string> implements SealedTable<FieldOfRow<Id>> {
   readonly name: string;
   readonly #pool: Database['pool'];
-  readonly #place: SealedColumnPlace<Id>;
+  readonly #context: SealedField['context'];
   readonly #ids: Id[];
   readonly #statements;
 
-  constructor(pool: Database['pool'], place: SealedColumnPlace<Id>) {
+  constructor(
+    pool: Database['pool'],
+    place: SealedFieldPlace<Id>,
+    context: SealedField['context'],
+  ) {
     this.name = place.table;
     this.#pool = pool;
-    this.#place = place;
+    this.#context = context;
     this.#ids = Object.keys(place.primaryKey) as Id[];
     this.#statements = defineStatements(place);
   }
@@ -47,17 +64,18 @@ export class SealedColumn<Id extends string> implements SealedTable<SealedField<
     return rows.map(({ key_id }) => key_id);
   }
 
-  async findSealedWith(keyId: string, limit: number, offset: number): Promise<SealedField<Id>[]> {
+  async findSealedWith(keyId: string, limit: number, offset: number): Promise<FieldOfRow<Id>[]> {
     const rows = await this.#statements.selectSealedWith.run(this.#pool, [keyId, limit, offset]);
+    const boundTo = this.#ids.at(-1) as Id;
     return rows.map((row) => ({
       row,
       sealed: row.sealed,
-      context: this.#place.contextOf(row, row.tenant),
+      context: this.#context(row[boundTo], row.tenant),
     }));
   }
 
   async replaceSealed(
-    fields: readonly Rewrapped<SealedField<Id>>[],
+    fields: readonly Rewrapped<FieldOfRow<Id>>[],
     keyId: string,
   ): Promise<number> {
     const replaced = await this.#statements.updateSealed.run(this.#pool, [
@@ -79,7 +97,7 @@ function defineStatements<Id extends string>({
   column,
   primaryKey,
   tenantSql,
-}: SealedColumnPlace<Id>): {
+}: SealedFieldPlace<Id>): {
   selectKeyIds: Statement<{ key_id: string }>;
   selectSealedWith: Statement<Row<Id>>;
   updateSealed: Statement<object>;

@@ -1,18 +1,14 @@
 /** Encrypts the personal data of a comment, its text and its author's name, and decrypts it. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { type SealContext, seal, unseal } from '@creditlane/crypto/envelope';
+import { seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { CommentSchema } from '@creditlane/proto/conversations/v1/comment';
+import { sealedComments } from './store/sealed-tables.ts';
 
 /** The personal data of a comment. */
 export interface CommentContent {
   userName: string;
   comment: string;
-}
-
-/** The table, column, row and tenant that a comment's ciphertext is bound to. */
-export function commentContext(commentId: string, retailerId: string): SealContext {
-  return { table: 'comments', column: 'sealed', row: commentId, tenant: retailerId };
 }
 
 /** Seals the content of one comment of one retailer's conversation. */
@@ -23,7 +19,11 @@ export function sealComment(
   retailerId: string,
 ): Buffer {
   const message = create(CommentSchema, { author: { userName }, comment });
-  return seal(ring, toBinary(CommentSchema, message), commentContext(commentId, retailerId));
+  return seal(
+    ring,
+    toBinary(CommentSchema, message),
+    sealedComments.context(commentId, retailerId),
+  );
 }
 
 /**
@@ -36,7 +36,7 @@ export function openComment(
   commentId: string,
   retailerId: string,
 ): CommentContent {
-  const plaintext = unseal(ring, sealed, commentContext(commentId, retailerId));
+  const plaintext = unseal(ring, sealed, sealedComments.context(commentId, retailerId));
   const { author, comment } = fromBinary(CommentSchema, plaintext);
   return { userName: author?.userName ?? '', comment };
 }

@@ -5,9 +5,9 @@ import { migrate } from '@creditlane/postgres/migrate';
 import { EnablementStatus } from '@creditlane/proto/integrations/v1/enablement_service';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { expect, test } from 'vitest';
-import { secretContext } from './destinations/destination.ts';
 import { integrations1763700000000 } from './migrations/0001-integrations.ts';
 import { destinationRevision1763800000000 } from './migrations/0002-destination-revision.ts';
+import { sealedSecrets } from './store/sealed-tables.ts';
 import {
   asGateway,
   asPlatform,
@@ -32,7 +32,7 @@ const fixture = useIntegrations(async ({ url, sql }) => {
     'DealerDesk',
     [],
   ]);
-  const context = secretContext('destinations', destinationId, integrationId);
+  const context = sealedSecrets.context(destinationId, integrationId);
   await sql.query(
     `INSERT INTO destinations (id, integration_id, url, sealed_secret, sealed_with, created_at, revision)
      VALUES ($1, $2, 'https://a.example/', $3, 'old', now(), 4)`,

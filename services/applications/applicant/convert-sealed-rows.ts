@@ -17,7 +17,7 @@ import {
 } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { exportContext, sealWithKeys } from '../export/sealed-payload.ts';
+import { sealWithKeys } from '../export/sealed-payload.ts';
 import { findDataKeys } from '../store/applicant-data-keys.ts';
 import {
   countSealedInRows,
@@ -27,8 +27,9 @@ import {
   setApplicantSealed,
   setExportSealed,
 } from '../store/sealed-in-rows.ts';
+import { sealedApplicants, sealedExports } from '../store/sealed-tables.ts';
 import type { KeyUse } from './key-use.ts';
-import { applicantContext, sealApplicant } from './sealed-applicant.ts';
+import { sealApplicant } from './sealed-applicant.ts';
 
 /** Rows of a transaction: some 100 ms of work. */
 const SLICE_ROWS = 100;
@@ -140,7 +141,7 @@ async function convertApplicant(
     await destroyKey(tx, applicant, erasedAt);
     return 'converted';
   }
-  const plaintext = unseal(keyRing, sealed, applicantContext(id, retailerId));
+  const plaintext = unseal(keyRing, sealed, sealedApplicants.context(id, retailerId));
   const { id: keyId, dataKey } = await makeKey(tx, { keyRing, newId }, applicant, clock());
   const message = fromBinary(ApplicantSchema, plaintext);
   await setApplicantSealed(tx, id, keyId, sealApplicant(dataKey, message, retailerId));
@@ -152,7 +153,7 @@ async function convertExport(
   { keyRing }: ConvertDeps,
   { id, applicationId, retailerId, sealed }: SealedInRow,
 ): Promise<'converted' | 'waiting'> {
-  const context = exportContext(id, retailerId);
+  const context = sealedExports.context(id, retailerId);
   const text = unseal(keyRing, sealed, context);
   const keys = await findDataKeys(tx, keyRing, applicationId, retailerId);
   if (keys === undefined) return 'waiting';

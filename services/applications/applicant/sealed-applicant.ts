@@ -2,9 +2,10 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { openKey } from '@creditlane/crypto/applicant-keys';
 import type { DataKey } from '@creditlane/crypto/data-key';
-import { type SealContext, SealError, seal, unseal } from '@creditlane/crypto/envelope';
+import { SealError, seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { type Applicant, ApplicantSchema } from '@creditlane/proto/applications/v1/application';
+import { sealedApplicants } from '../store/sealed-tables.ts';
 
 /** What is stored of an applicant. */
 export interface StoredApplicant {
@@ -18,21 +19,16 @@ export interface StoredApplicant {
   erasedAt: Date | null;
 }
 
-/** The table, column, row and tenant that an applicant's ciphertext is bound to. */
-export function applicantContext(applicantId: string, retailerId: string): SealContext {
-  return { table: 'applicants', column: 'sealed', row: applicantId, tenant: retailerId };
-}
-
 /** Seals an applicant's whole message with the applicant's data key. */
 export function sealApplicant(dataKey: DataKey, applicant: Applicant, retailerId: string): Buffer {
   const plaintext = toBinary(ApplicantSchema, applicant);
-  return dataKey.seal(plaintext, applicantContext(applicant.applicantId, retailerId));
+  return dataKey.seal(plaintext, sealedApplicants.context(applicant.applicantId, retailerId));
 }
 
 /** Seals an applicant's whole message in the row, as the version before does. */
 export function sealInRow(ring: KeyRing, applicant: Applicant, retailerId: string): Buffer {
   const plaintext = toBinary(ApplicantSchema, applicant);
-  return seal(ring, plaintext, applicantContext(applicant.applicantId, retailerId));
+  return seal(ring, plaintext, sealedApplicants.context(applicant.applicantId, retailerId));
 }
 
 /** @throws SealError unless `sealed` is this applicant of this retailer, or without the applicant's key */
@@ -42,7 +38,7 @@ export function openApplicant(
   retailerId: string,
 ): Applicant {
   if (erasedAt !== null) return create(ApplicantSchema, { applicantId: id });
-  const context = applicantContext(id, retailerId);
+  const context = sealedApplicants.context(id, retailerId);
   if (keyId === null) return fromBinary(ApplicantSchema, unseal(ring, sealed, context));
   if (sealedKey === null) throw new SealError('no_data_key');
   const dataKey = openKey(ring, { id: keyId, retailer_id: retailerId, sealed: sealedKey });

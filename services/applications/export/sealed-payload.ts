@@ -2,11 +2,7 @@
 import type { DataKey } from '@creditlane/crypto/data-key';
 import { type SealContext, seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
-
-/** The table, column, row and tenant that an export's ciphertext is bound to. */
-export function exportContext(exportId: string, retailerId: string): SealContext {
-  return { table: 'exports', column: 'sealed', row: exportId, tenant: retailerId };
-}
+import { sealedExports } from '../store/sealed-tables.ts';
 
 /**
  * Seals the JSON text of the payload with the keys of all applicants, one around the other: it holds the data of all of
@@ -34,7 +30,7 @@ export function sealPayload(
   retailerId: string,
 ): Buffer {
   const text = Buffer.from(JSON.stringify(payload));
-  const context = exportContext(exportId, retailerId);
+  const context = sealedExports.context(exportId, retailerId);
   return dataKeys === undefined ? seal(ring, text, context) : sealWithKeys(dataKeys, text, context);
 }
 
@@ -50,7 +46,7 @@ export function openPayload(
   exportId: string,
   retailerId: string,
 ): string {
-  const context = exportContext(exportId, retailerId);
+  const context = sealedExports.context(exportId, retailerId);
   if (dataKeys === undefined) return unseal(ring, sealed, context).toString();
   return dataKeys
     .reduceRight((outer, dataKey) => dataKey.unseal(outer, context), sealed)

@@ -1,30 +1,21 @@
-/** The tables with fields that a key of the ring wraps: data keys, and what a version without them has sealed. */
+/** The sealed columns: data keys, and what an applicant's data key or, by a version without them, the key ring has sealed. */
 import { sealedKeys } from '@creditlane/crypto/applicant-keys';
-import type { SealContext } from '@creditlane/crypto/envelope';
-import { SealedColumn } from '@creditlane/crypto/sealed-column';
+import { defineSealedField } from '@creditlane/crypto/sealed-column';
 import type { Database } from '@creditlane/postgres/database';
-import { applicantContext } from '../applicant/sealed-applicant.ts';
-import { exportContext } from '../export/sealed-payload.ts';
-
-export function sealedTables(pool: Database['pool']) {
-  return [
-    sealedKeys(pool),
-    sealedRows(pool, 'applicants', applicantContext),
-    sealedRows(pool, 'exports', exportContext),
-  ];
-}
 
 /** Rows of an application, which has the retailer. */
-function sealedRows(
-  pool: Database['pool'],
-  table: string,
-  contextOf: (id: string, retailerId: string) => SealContext,
-) {
-  return new SealedColumn(pool, {
+const sealedRows = (table: string) =>
+  defineSealedField({
     table,
     column: 'sealed',
     primaryKey: { id: 'uuid' },
     tenantSql: `(SELECT retailer_id FROM applications AS a WHERE a.id = ${table}.application_id)`,
-    contextOf: ({ id }, retailerId) => contextOf(id, retailerId),
   });
+
+export const sealedApplicants = sealedRows('applicants');
+export const sealedExports = sealedRows('exports');
+
+/** The fields that a key of the ring wraps, for a rotation of the key ring. */
+export function sealedTables(pool: Database['pool']) {
+  return [sealedKeys, sealedApplicants, sealedExports].map((field) => field.column(pool));
 }

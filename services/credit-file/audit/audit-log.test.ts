@@ -7,7 +7,8 @@ import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { aRead, KEYS, NEXT_KEYS, openCustodyDatabase, RING } from '../custody/test-custody.ts';
-import { findRecordsAfter, sealedHeads } from '../store/audit-log.ts';
+import { findRecordsAfter } from '../store/audit-log.ts';
+import { sealedHeads } from '../store/sealed-tables.ts';
 import { appendAuditRecord } from './audit-log.ts';
 import { type AuditRecord, hashOf, NO_HASH } from './audit-record.ts';
 import { type NotedHead, type Verification, verifyAuditLog, verifyChain } from './verify-chain.ts';
@@ -114,7 +115,7 @@ test('a chain of more records than one query reads is whole', async () => {
 test('after a rotation of the key ring the chain goes on, and is whole without the old key', async () => {
   await appendReads(2);
   const both = KeyRing.parse(`${NEXT_KEYS},${KEYS}`);
-  await rewrapTable(both, sealedHeads(database.pool));
+  await rewrapTable(both, sealedHeads.column(database.pool));
   const old = 'SELECT FROM audit_heads WHERE sealed_with <> $1';
   expect((await database.pool.query(old, ['k2'])).rowCount).toBe(0);
   const next = KeyRing.parse(NEXT_KEYS);

@@ -1,6 +1,6 @@
 /** Encrypts a retailer's credentials with a bureau, and decrypts them. */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { type SealContext, seal, unseal } from '@creditlane/crypto/envelope';
+import { seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import {
   type EquifaxCredentials,
@@ -9,16 +9,12 @@ import {
   TransUnionCredentialsSchema,
 } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
 import type { Source } from '../bureaus/bureau.ts';
+import { sealedCredentials } from '../store/sealed-tables.ts';
 
 /** Credentials, told apart by the bureau that they are for. */
 export type BureauCredentials =
   | { source: 'EQUIFAX'; value: EquifaxCredentials }
   | { source: 'TRANSUNION'; value: TransUnionCredentials };
-
-/** The table, column, row and tenant that the ciphertext is bound to. */
-export function credentialsContext(retailerId: string, source: Source): SealContext {
-  return { table: 'bureau_credentials', column: 'sealed', row: source, tenant: retailerId };
-}
 
 export function sealCredentials(
   ring: KeyRing,
@@ -29,7 +25,7 @@ export function sealCredentials(
     credentials.source === 'EQUIFAX'
       ? toBinary(EquifaxCredentialsSchema, credentials.value)
       : toBinary(TransUnionCredentialsSchema, credentials.value);
-  return seal(ring, plaintext, credentialsContext(retailerId, credentials.source));
+  return seal(ring, plaintext, sealedCredentials.context(credentials.source, retailerId));
 }
 
 /**
@@ -40,7 +36,7 @@ export function openCredentials(
   ring: KeyRing,
   { retailerId, source, sealed }: { retailerId: string; source: Source; sealed: Uint8Array },
 ): BureauCredentials {
-  const plaintext = unseal(ring, sealed, credentialsContext(retailerId, source));
+  const plaintext = unseal(ring, sealed, sealedCredentials.context(source, retailerId));
   return source === 'EQUIFAX'
     ? { source, value: fromBinary(EquifaxCredentialsSchema, plaintext) }
     : { source, value: fromBinary(TransUnionCredentialsSchema, plaintext) };

@@ -10,7 +10,6 @@ import { startOtlpReceiver } from '@creditlane/runtime/telemetry/test-otlp-recei
 import { startTracing } from '@creditlane/runtime/telemetry/tracing';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { expect, test, vi } from 'vitest';
-import { credentialsContext } from '../bureau-credentials/sealed-credentials.ts';
 import type { InquiryOutcome, NeverSentReason } from '../bureaus/transport/inquiry-outcome.ts';
 import {
   endLostPulls,
@@ -21,6 +20,7 @@ import {
   retailersOfLostQuery,
   takeDuePullsQuery,
 } from '../store/pull-states.ts';
+import { sealedCredentials } from '../store/sealed-tables.ts';
 import { answered, fileAnswer } from '../test-bureau.ts';
 import { addApplicant, KEYS, read, readEnded, request, useApplicant } from '../test-credit-file.ts';
 
@@ -52,7 +52,11 @@ async function endLease(id: string) {
 
 /** Contents that are no credentials, in a seal that opens. */
 function sealedOtherwise(retailerId: string): Buffer {
-  return seal(KeyRing.parse(KEYS), Buffer.of(0xff), credentialsContext(retailerId, 'EQUIFAX'));
+  return seal(
+    KeyRing.parse(KEYS),
+    Buffer.of(0xff),
+    sealedCredentials.context('EQUIFAX', retailerId),
+  );
 }
 
 const neverSent = (reason: NeverSentReason = 'connection_refused') =>
@@ -152,7 +156,7 @@ test('while the key ring lacks the key of the credentials nothing is sent, and n
     [retailerId],
   );
   const otherRing = KeyRing.parse(`k9:${Buffer.alloc(32).toString('base64')}`);
-  const unknown = seal(otherRing, Buffer.of(0), credentialsContext(retailerId, 'EQUIFAX'));
+  const unknown = seal(otherRing, Buffer.of(0), sealedCredentials.context('EQUIFAX', retailerId));
   const replace = 'UPDATE bureau_credentials SET sealed = $2 WHERE retailer_id = $1';
   await service.sql.query(replace, [retailerId, unknown]);
   const { id } = await request(service, applicant);

@@ -1,10 +1,7 @@
 /** Writes and reads the audit log and the heads of its chains. */
 import { readKeyId } from '@creditlane/crypto/envelope';
-import { SealedColumn } from '@creditlane/crypto/sealed-column';
-import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
 import { type AuditRecord, NO_HASH } from '../audit/audit-record.ts';
-import { headContext } from '../audit/chain-head.ts';
 
 /** A record with its place in its retailer's chain. */
 export interface ChainedRecord extends AuditRecord {
@@ -256,13 +253,3 @@ export async function findChainEnds(
     previousHash: row.previous_hash ?? NO_HASH,
   }));
 }
-
-/** The heads of the chains, for a rotation of the key ring. */
-export const sealedHeads = (pool: Database['pool']) =>
-  new SealedColumn(pool, {
-    table: 'audit_heads',
-    column: 'sealed',
-    primaryKey: { retailer_id: 'uuid' },
-    tenantSql: 'retailer_id',
-    contextOf: ({ retailer_id }) => headContext(retailer_id),
-  });

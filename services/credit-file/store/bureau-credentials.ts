@@ -1,8 +1,5 @@
 /** The SQL of the retailers' credentials with the bureaus. */
-import { SealedColumn } from '@creditlane/crypto/sealed-column';
-import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import { credentialsContext } from '../bureau-credentials/sealed-credentials.ts';
 import type { Source } from '../bureaus/bureau.ts';
 
 export interface CredentialsRow {
@@ -67,13 +64,3 @@ export async function removeCredentials(
 ): Promise<boolean> {
   return (await deleteRow.run(db, [retailerId, source])).length > 0;
 }
-
-/** The credentials, for a rotation of the key ring. */
-export const sealedCredentials = (pool: Database['pool']) =>
-  new SealedColumn(pool, {
-    table: 'bureau_credentials',
-    column: 'sealed',
-    primaryKey: { retailer_id: 'uuid', source: 'text' },
-    tenantSql: 'retailer_id',
-    contextOf: ({ retailer_id, source }) => credentialsContext(retailer_id, source as Source),
-  });

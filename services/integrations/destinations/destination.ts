@@ -32,14 +32,6 @@ export function makeSigningSecret(): SigningSecret {
   return { bytes, text: `whsec_${bytes.toString('base64')}` };
 }
 
-/** A destination's newest secret is in its own row; the earlier ones that still sign have rows of their own. */
-export type SecretTable = 'destinations' | 'previous_secrets';
-
-/** The table, column, row and tenant that the ciphertext of a secret is bound to; ids in lower case. */
-export function secretContext(table: SecretTable, id: string, integrationId: string): SealContext {
-  return { table, column: 'sealed_secret', row: id, tenant: integrationId };
-}
-
 /** The secret, or the error that says why it cannot be opened, which is a matter of its destination alone. */
 export function openSecret(
   keyRing: KeyRing,

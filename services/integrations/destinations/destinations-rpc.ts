@@ -14,8 +14,9 @@ import {
   findRecipientsOf,
   type RecipientRow,
 } from '../store/destinations.ts';
+import { sealedPreviousSecrets, sealedSecrets } from '../store/sealed-tables.ts';
 import type { DestinationRow } from '../tables.ts';
-import { openSecret, secretContext } from './destination.ts';
+import { openSecret } from './destination.ts';
 
 export interface DestinationsDeps {
   database: Database;
@@ -77,11 +78,11 @@ function secretsUnsealer({ keyRing, log, metrics }: DestinationsDeps) {
     return [];
   };
   return ({ id, integrationId, sealedSecret, previousSecrets }: DestinationRow): Buffer[] => {
-    const context = secretContext('destinations', id, integrationId);
+    const context = sealedSecrets.context(id, integrationId);
     const newest = tryUnseal(id, sealedSecret, context);
     if (newest.length === 0) return [];
     const previous = previousSecrets.flatMap((secret) => {
-      const place = secretContext('previous_secrets', secret.id, integrationId);
+      const place = sealedPreviousSecrets.context(secret.id, integrationId);
       return tryUnseal(id, secret.sealedSecret, place);
     });
     return [...newest, ...previous];

@@ -20,7 +20,8 @@ import {
   lockSecret,
   replaceSecret,
 } from '../store/previous-secrets.ts';
-import { makeSigningSecret, openSecret, secretContext } from './destination.ts';
+import { sealedPreviousSecrets, sealedSecrets } from '../store/sealed-tables.ts';
+import { makeSigningSecret, openSecret } from './destination.ts';
 
 /** Each earlier secret adds 48 bytes to the header of every webhook. */
 const MAX_PREVIOUS_SECRETS = 3;
@@ -60,14 +61,14 @@ export async function rotateSecret(
       throw notFound('destination_not_found', 'The integration has no webhook destination.');
     }
     const { destinationId } = current;
-    const currentContext = secretContext('destinations', destinationId, integrationId);
+    const currentContext = sealedSecrets.context(destinationId, integrationId);
     const replaced = openSecret(keyRing, current.sealedSecret, currentContext);
     // Its key may come with the next file of the ring.
     if (replaced instanceof UnknownKeyError) throw replaced;
     // A secret that cannot be opened signs nothing any more: the new one replaces it without an overlap.
     if (replaced instanceof Buffer) {
       const id = newId();
-      const context = secretContext('previous_secrets', id, integrationId);
+      const context = sealedPreviousSecrets.context(id, integrationId);
       const sealedSecret = seal(keyRing, replaced, context);
       const sealedWith = readKeyId(sealedSecret);
       const row = { id, destinationId, integrationId, sealedSecret, sealedWith };

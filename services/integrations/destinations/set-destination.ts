@@ -13,7 +13,8 @@ import type { Call } from '@creditlane/rpc/call';
 import type { Clock } from '@creditlane/runtime/clock';
 import { requireIntegration } from '../integration.ts';
 import { saveDestination } from '../store/destinations.ts';
-import { checkDestinationUrl, makeSigningSecret, secretContext } from './destination.ts';
+import { sealedSecrets } from '../store/sealed-tables.ts';
+import { checkDestinationUrl, makeSigningSecret } from './destination.ts';
 
 export interface SetDestinationDeps {
   requests: RequestPool;
@@ -44,11 +45,7 @@ export async function setDestination(
 
   const secret = makeSigningSecret();
   const id = newId();
-  const sealedSecret = seal(
-    keyRing,
-    secret.bytes,
-    secretContext('destinations', id, integrationId),
-  );
+  const sealedSecret = seal(keyRing, secret.bytes, sealedSecrets.context(id, integrationId));
   const row = {
     id,
     integrationId,

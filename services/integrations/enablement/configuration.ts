@@ -3,9 +3,10 @@
  * It may hold secrets, so it is stored sealed, and neither logged nor published.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type SealContext, SealError, seal, unseal } from '@creditlane/crypto/envelope';
+import { SealError, seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
+import { sealedConfigurations } from '../store/sealed-tables.ts';
 
 /** Every attempt at the webhook sends the whole configuration. */
 const MAX_BYTES = 32 * 1024;
@@ -64,7 +65,9 @@ export function sealConfiguration(
   text: string,
   owner: ConfigurationOwner,
 ): Buffer | null {
-  return text === '' ? null : seal(keyRing, Buffer.from(text), configurationContext(owner));
+  return text === ''
+    ? null
+    : seal(keyRing, Buffer.from(text), sealedConfigurations.context(owner.id, owner.integrationId));
 }
 
 /**
@@ -80,19 +83,13 @@ export function unsealConfiguration(
 ): string | undefined {
   if (sealed === null) return '';
   try {
-    return unseal(keyRing, sealed, configurationContext(owner)).toString();
+    return unseal(
+      keyRing,
+      sealed,
+      sealedConfigurations.context(owner.id, owner.integrationId),
+    ).toString();
   } catch (error) {
     if (error instanceof SealError) return undefined;
     throw error;
   }
-}
-
-/** The place that the ciphertext of a configuration is bound to; ids in lower case. */
-export function configurationContext({ id, integrationId }: ConfigurationOwner): SealContext {
-  return {
-    table: 'retailer_enablements',
-    column: 'sealed_config',
-    row: id,
-    tenant: integrationId,
-  };
 }

@@ -1,8 +1,6 @@
 /** Reads and writes webhook destinations, and finds the destinations that receive an event. */
-import { SealedColumn } from '@creditlane/crypto/sealed-column';
 import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import { type SecretTable, secretContext } from '../destinations/destination.ts';
 import { type DestinationRow, destinations } from '../tables.ts';
 
 /** A destination that receives an event, at its current revision. */
@@ -116,13 +114,3 @@ const deleteRow = defineStatement(
 export async function deleteDestination(db: Queryable, integrationId: string): Promise<void> {
   await deleteRow.run(db, [integrationId]);
 }
-
-/** The sealed secrets in one of the two tables that have them, for a rotation of the key ring. */
-export const sealedSecrets = (pool: Database['pool'], table: SecretTable) =>
-  new SealedColumn(pool, {
-    table,
-    column: 'sealed_secret',
-    primaryKey: { id: 'uuid' },
-    tenantSql: 'integration_id',
-    contextOf: ({ id }, integrationId) => secretContext(table, id, integrationId),
-  });

@@ -1,9 +1,6 @@
 /** The SQL of retailers' own enabling of integrations. The grant on the retailer names the one in force. */
-import { SealedColumn } from '@creditlane/crypto/sealed-column';
-import type { Database } from '@creditlane/postgres/database';
 import { definePurge, PURGE_BATCH_ROWS } from '@creditlane/postgres/retention';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import { configurationContext } from '../enablement/configuration.ts';
 import type { RetailerEnablementRow } from '../tables.ts';
 
 const insertGrant = defineStatement(
@@ -89,13 +86,3 @@ export const purgeRetailerEnablements = definePurge(
        AND NOT EXISTS (SELECT FROM retailer_grants AS g WHERE g.enablement_id = e.id)
      LIMIT ${PURGE_BATCH_ROWS})`,
 );
-
-/** The sealed configurations, for a rotation of the key ring. */
-export const sealedConfigurations = (pool: Database['pool']) =>
-  new SealedColumn(pool, {
-    table: 'retailer_enablements',
-    column: 'sealed_config',
-    primaryKey: { id: 'uuid' },
-    tenantSql: 'integration_id',
-    contextOf: ({ id }, integrationId) => configurationContext({ id, integrationId }),
-  });
