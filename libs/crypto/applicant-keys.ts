@@ -78,20 +78,6 @@ const insertRow = defineStatement<{ id: string }>(
    RETURNING id`,
 );
 
-interface NewKey extends ApplicantOfRetailer {
-  id: string;
-  sealed: Buffer;
-  sealedWith: string;
-  createdAt: Date;
-}
-
-/** Inserts a key unless the applicant has one, for whose transaction it waits; tells whether it did. */
-async function insertKey(tx: Queryable, key: NewKey): Promise<boolean> {
-  const { id, applicantId, retailerId, sealed, sealedWith, createdAt } = key;
-  const values = [id, applicantId, retailerId, sealed, sealedWith, createdAt];
-  return (await insertRow.run(tx, values)).length > 0;
-}
-
 /** A data key and the id of its row. */
 export interface ApplicantKey {
   id: string;
@@ -119,13 +105,20 @@ export async function makeKey(
   applicant: ApplicantOfRetailer,
   at: Date,
 ): Promise<ApplicantKey> {
-  const { retailerId: retailer_id } = applicant;
+  const { applicantId, retailerId: retailer_id } = applicant;
   for (let attempt = 0; attempt < MAKE_ATTEMPTS; attempt += 1) {
     const id = newId();
     const sealed = DataKey.generateStored(keyRing, sealedKeys.context(id, retailer_id));
-    const key = { ...applicant, id, sealed, sealedWith: readKeyId(sealed), createdAt: at };
-    if (await insertKey(tx, key))
-      return { id, dataKey: openKey(keyRing, { id, retailer_id, sealed }) };
+    // Waits for the transaction of another key of the applicant.
+    const inserted = await insertRow.run(tx, [
+      id,
+      applicantId,
+      retailer_id,
+      sealed,
+      readKeyId(sealed),
+      at,
+    ]);
+    if (inserted.length > 0) return { id, dataKey: openKey(keyRing, { id, retailer_id, sealed }) };
     const liveId = await findLiveKeyId(tx, applicant);
     const stored = liveId === undefined ? undefined : await findKey(tx, liveId);
     if (stored !== undefined) return { id: stored.id, dataKey: openKey(keyRing, stored) };
