@@ -1,5 +1,9 @@
 /** The rotation of key-encryption keys: wraps the sealed fields of tables with the current key of the ring. */
 import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { isUnsealFailure, rewrap, type SealContext, UnknownKeyError } from './envelope.ts';
 import type { FixedKeyRing, KeyRing } from './key-ring.ts';
@@ -137,12 +141,6 @@ export async function rewrapTables(
   return isDone;
 }
 
-/** A rotation that runs beside the service. */
-export interface RunningRotation {
-  /** Stops it, and resolves when it has ended. */
-  close(): Promise<void>;
-}
-
 interface RotationTimes {
   /** How often the ring is asked for its current key, and how soon a table that failed is tried again. */
   checkMs: number;
@@ -158,41 +156,23 @@ const ROTATION_TIMES: RotationTimes = { checkMs: 5_000, repeatMs: 5 * 60_000 };
  * beside the service: a rotation of millions of records takes longer than a start may. Whenever the ring has another
  * current key, it wraps them again.
  *
+ * A process that runs wraps nothing while its current key stays the same: with the ring of the step before, it would
+ * wrap what others have wrapped with the new key with the old one again. A process that starts with that ring does so
+ * once, and wraps these records again when it gets the new key.
+ *
  * @throws UnknownKeyError when the ring lacks the key of a record
  */
 export async function startRotation(
   ring: KeyRing,
   tables: readonly SealedTable[],
   log: Log,
-  times = ROTATION_TIMES,
-): Promise<RunningRotation> {
+  { checkMs, repeatMs } = ROTATION_TIMES,
+): Promise<PeriodicTask> {
   await requireKeys(ring, tables);
-  const stop = new AbortController();
-  const running = followRing(ring, tables, log, times, stop.signal);
-  return {
-    async close() {
-      stop.abort();
-      await running;
-    },
-  };
-}
-
-/**
- * A process that runs wraps nothing while its current key stays the same: with the ring of the step before, it would wrap
- * what others have wrapped with the new key with the old one again. A process that starts with that ring does so
- * once, and wraps these records again when it gets the new key.
- */
-async function followRing(
-  ring: KeyRing,
-  tables: readonly SealedTable[],
-  log: Log,
-  { checkMs, repeatMs }: RotationTimes,
-  stop: AbortSignal,
-): Promise<void> {
   let wrappedWith: string | undefined;
   let repeatAtMs = Number.POSITIVE_INFINITY;
   let failed: readonly SealedTable[] = [];
-  while (!stop.aborted) {
+  return startPeriodicTask(checkMs, async (stop) => {
     const { currentId } = ring.snapshot();
     const isNew = currentId !== wrappedWith;
     const isWhole = isNew || performance.now() >= repeatAtMs;
@@ -201,8 +181,7 @@ async function followRing(
       repeatAtMs = isNew ? performance.now() + repeatMs : Number.POSITIVE_INFINITY;
       wrappedWith = currentId;
     }
-    await delay(checkMs, undefined, { signal: stop }).catch(() => undefined);
-  }
+  });
 }
 
 /** One table after the other, so that it takes one connection. Resolves to the tables that failed. */
