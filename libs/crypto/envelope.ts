@@ -53,8 +53,8 @@ export class SealError extends Error {
 }
 
 /**
- * The key ring lacks the key that wraps a record, or all records of a table. It may get the key: another process may have
- * the new file of the ring some minutes earlier. Until then a call is refused as one that may be repeated.
+ * The key ring lacks the key that wraps a record, or all records of a table. It may get the key: another process may
+ * have the new file of the ring some minutes earlier. Until then a call is refused as one that may be repeated.
  */
 export class UnknownKeyError extends Fault {
   readonly loggable = true;
@@ -148,7 +148,7 @@ export function readSealedKeyId(head: Uint8Array): string {
   if (version !== VERSION || idLength === 0 || head.length < 2 + idLength) {
     throw new SealError('malformed');
   }
-  return Buffer.from(head.subarray(2, 2 + idLength)).toString('latin1');
+  return Buffer.from(head.buffer, head.byteOffset + 2, idLength).toString('latin1');
 }
 
 function wrap(ring: KeyRing, dataKey: Uint8Array, context: SealContext): WrappedKey {
@@ -167,14 +167,11 @@ function write({ keyId, wrapped }: WrappedKey, field: Uint8Array): Buffer {
 }
 
 function read(sealed: Uint8Array): { wrappedKey: WrappedKey; field: Buffer } {
+  const keyId = readSealedKeyId(sealed);
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
-  const [version, idLength = 0] = bytes;
-  const keyAt = 2 + idLength;
+  const keyAt = 2 + keyId.length;
   const fieldAt = keyAt + WRAPPED_KEY_BYTES;
-  if (version !== VERSION || idLength === 0 || bytes.length < fieldAt + OVERHEAD_BYTES) {
-    throw new SealError('malformed');
-  }
-  const keyId = bytes.toString('latin1', 2, keyAt);
+  if (bytes.length < fieldAt + OVERHEAD_BYTES) throw new SealError('malformed');
   return {
     wrappedKey: { keyId, wrapped: bytes.subarray(keyAt, fieldAt) },
     field: bytes.subarray(fieldAt),
