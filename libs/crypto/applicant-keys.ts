@@ -17,7 +17,8 @@ import { defineSealedField } from './sealed-column.ts';
 /**
  * Creates the table. A destroyed key keeps its row, without the key: what it sealed can be told from what was damaged.
  *
- * @param unique whether an applicant gets one key `'ever'`, or another one after the first is destroyed: at most one `'live'`
+ * @param unique whether an applicant gets one key `'ever'`, or another one after the first is destroyed: at most one
+ *   `'live'`
  */
 export const createApplicantKeysSql = (unique: 'live' | 'ever'): readonly string[] => [
   `CREATE TABLE applicant_keys (

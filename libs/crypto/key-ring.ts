@@ -32,8 +32,8 @@ export interface RingKeys {
 }
 
 /**
- * Reads `id:base64,id:base64:yyyy-MM-dd`, the current key first; each key is 32 bytes, and has the day on which it was made
- * or none.
+ * Reads `id:base64,id:base64:yyyy-MM-dd`, the current key first; each key is 32 bytes, and has the day on which it was
+ * made or none.
  * @throws {KeyRingError} on a malformed entry, a repeated id, or one key under two ids.
  */
 export function parseKeyRing(text: string): RingKeys {
@@ -55,11 +55,11 @@ export function parseKeyRing(text: string): RingKeys {
 }
 
 /**
- * Key-encryption keys by id. The first key wraps, and all keys unwrap. A rotation adds a new key, makes it the first once
- * every process has it, wraps every record again, and then removes the old key.
+ * Key-encryption keys by id. The first key wraps, and all keys unwrap. A rotation adds a new key, makes it the first
+ * once every process has it, wraps every record again, and then removes the old key.
  *
- * The ring follows its file, so two calls may use different keys. What is stored beside a wrapped key is therefore the id
- * of that `WrappedKey`: only a ring that never changes has a `currentId`.
+ * The ring follows its file, so two calls may use different keys. What is stored beside a wrapped key is therefore the
+ * id of that `WrappedKey`: only a ring that never changes has a `currentId`.
  */
 export class KeyRing {
   readonly #read: Renewed<RingKeys>;
@@ -89,15 +89,18 @@ export class KeyRing {
     return this.#read().madeAt;
   }
 
-  /** Whether the ring contains the key `keyId`. Before it says no, reads its file again, within the limit of `renewedFile`. */
+  /**
+   * Whether the ring contains the key `keyId`. Before it says no, reads its file again, within the limit of
+   * `renewedFile`.
+   */
   has(keyId: string): boolean {
     return this.#find(keyId) !== undefined;
   }
 
   /**
-   * Decrypts a data key. Before it says that a key is unknown, reads the file again, within the limit of `renewedFile`. The
-   * ring is read once, so that a key that the file loses meanwhile never makes `not_authentic`, which no repetition changes,
-   * of what is authentic.
+   * Decrypts a data key. Before it says that a key is unknown, reads the file again, within the limit of `renewedFile`.
+   * The ring is read once, so that a key that the file loses meanwhile never makes `not_authentic`, which no repetition
+   * changes, of what is authentic.
    */
   unwrap({ keyId, wrapped }: WrappedKey, aad: Uint8Array): Buffer | UnwrapFailure {
     const key = this.#find(keyId);
