@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 import type { BureauRequest } from '../bureau.ts';
 import { decodeBody } from './answer-body.ts';
 import { Exchange, type ExchangeEnd } from './exchange.ts';
-import { type NeverSent, type NeverSentReason, neverSentAfter } from './inquiry-outcome.ts';
+import { type NeverSent, neverSent, neverSentAfter } from './inquiry-outcome.ts';
 
 export interface Token {
   readonly kind: 'token';
@@ -107,17 +107,13 @@ interface ReadToken {
 async function tokenOf(end: ExchangeEnd): Promise<ReadToken | NeverSent> {
   if (end.kind === 'unsent') return neverSentAfter(end.error);
   if (end.kind === 'lost') {
-    return failed(end.reason === 'stopping' ? 'stopping' : 'token_failed');
+    return neverSent(end.reason === 'stopping' ? 'stopping' : 'token_failed');
   }
   const { status } = end.answer;
-  if (status === 400 || status === 401 || status === 403) return failed('token_refused');
-  if (status !== 200) return failed('token_failed');
+  if (status === 400 || status === 401 || status === 403) return neverSent('token_refused');
+  if (status !== 200) return neverSent('token_failed');
   const decoded = await decodeBody(end.answer, MAX_ANSWER_BYTES);
-  return (decoded.kind === 'decoded' && readToken(decoded.body)) || failed('token_failed');
-}
-
-function failed(reason: NeverSentReason): NeverSent {
-  return { kind: 'never_sent', reason };
+  return (decoded.kind === 'decoded' && readToken(decoded.body)) || neverSent('token_failed');
 }
 
 function readToken(body: Uint8Array): ReadToken | undefined {

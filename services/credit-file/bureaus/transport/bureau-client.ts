@@ -9,6 +9,7 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector } from 'undici';
+import { malformed } from '../answer/read-answer.ts';
 import type { BureauAnswer, BureauFormat, BureauRequest, Inquiry } from '../bureau.ts';
 import { AccessTokens, type Token } from './access-tokens.ts';
 import { charsetOf, decodeBody } from './answer-body.ts';
@@ -19,12 +20,7 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 import { type CertificateFiles, connectorWithCertificate } from './client-certificate.ts';
 import { ConnectionTurns } from './connection-turns.ts';
 import { Exchange, type ExchangeEnd, type HttpAnswer, NotSentError } from './exchange.ts';
-import {
-  type InquiryOutcome,
-  type NeverSentReason,
-  neverSentAfter,
-  verdictOf,
-} from './inquiry-outcome.ts';
+import { type InquiryOutcome, neverSent, neverSentAfter, verdictOf } from './inquiry-outcome.ts';
 import { watchRefusals } from './refused-certificate.ts';
 
 export interface BureauClientOptions<Credentials> {
@@ -325,12 +321,4 @@ function connectorOf({
 function isLostUnsent(end: ExchangeEnd): boolean {
   if (end.kind !== 'unsent' || !('code' in end.error)) return false;
   return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String(end.error.code));
-}
-
-function neverSent(reason: NeverSentReason): InquiryOutcome {
-  return { kind: 'never_sent', reason };
-}
-
-function malformed(problem: string): BureauAnswer {
-  return { kind: 'malformed', problem };
 }

@@ -79,9 +79,13 @@ const NEVER_SENT_VERDICTS: Readonly<Record<NeverSentReason, BreakerVerdict>> = {
 /** Node's codes of failed handshakes, and OpenSSL's of certificates that it does not accept. */
 const TLS_ERROR = /TLS|SSL|CERT|UNABLE_TO|CRL|HOSTNAME_MISMATCH|PATH_LENGTH|PURPOSE/;
 
+export function neverSent(reason: NeverSentReason): NeverSent {
+  return { kind: 'never_sent', reason };
+}
+
 /** The outcome for an error that came before the first byte of a request. */
 export function neverSentAfter(error: Error): NeverSent {
-  return { kind: 'never_sent', reason: reasonOf(error), error };
+  return { ...neverSent(reasonOf(error)), error };
 }
 
 function reasonOf(error: Error): NeverSentReason {
