@@ -1,4 +1,5 @@
 /** Reads the values of an answer's elements, and collects what has no value of the interface. */
+import { isCalendarDate } from '@creditlane/runtime/calendar-date';
 import type { UnknownCode } from '../bureau.ts';
 import type { CodeTables, TableName } from './code-tables.ts';
 import { findElement } from './find-element.ts';
@@ -20,7 +21,7 @@ export interface AnswerValueOptions {
   readonly partialDateDay: number;
 }
 
-/** Of one answer. A path is empty for the element itself; each value that cannot be read is absent. */
+/** The values of one answer. A path is empty for the element itself; each value that cannot be read is absent. */
 export class AnswerValues {
   readonly #options: AnswerValueOptions;
   readonly unknownCodes: UnknownCode[] = [];
@@ -158,10 +159,28 @@ function readDate(text: string, partialDateDay: number): string | undefined {
   const monthText = month ?? compactMonth;
   const dayText = day ?? compactDay ?? String(partialDateDay).padStart(2, '0');
   const date = `${year}-${monthText}-${dayText}`;
-  const time = Date.parse(`${date}T00:00:00Z`);
-  // Date.parse reads 30 February as 1 March.
-  const exists = !Number.isNaN(time) && new Date(time).toISOString().startsWith(date);
-  return exists ? date : undefined;
+  return isCalendarDate(date) ? date : undefined;
+}
+
+/** A person's name, whose elements have the same names at both bureaus. */
+export function readName(from: XmlElement | undefined, values: AnswerValues) {
+  return {
+    firstName: values.text(from, 'FirstName'),
+    middleName: values.text(from, 'MiddleName'),
+    lastName: values.text(from, 'LastName'),
+    suffix: values.text(from, 'Suffix'),
+  };
+}
+
+/** The value of a score: digits, after a sign or leading zeros, or a word such as "N/A". */
+export function readScoreValue(text: string | undefined) {
+  const [, sign, digits] = /^([+-]?)0*(\d{1,9})$/.exec(text ?? '') ?? [];
+  return {
+    // Adding 0 turns -0 into 0.
+    number: digits === undefined ? undefined : Number(`${sign}${digits}`) + 0,
+    sign: sign || undefined,
+    value: digits ?? text,
+  };
 }
 
 type Fields<T> = { [Name in keyof T]: T[Name] | undefined };

@@ -36,7 +36,7 @@ const PERMITTED = {
 
 export type TableName = keyof typeof PERMITTED;
 
-/** Of one bureau. */
+/** The code tables of one bureau. */
 export interface CodeTables {
   /** A value of null: the code is known, and the interface has no value for it. */
   readonly codes: Readonly<Record<TableName, ReadonlyMap<string, string | null>>>;

@@ -2,10 +2,14 @@
 
 import type { CreditFile } from '../../credit-file.ts';
 import * as permitted from '../../credit-file-values.ts';
-import { type AnswerValues, present, readEach } from '../answer/answer-values.ts';
+import {
+  type AnswerValues,
+  present,
+  readEach,
+  readName,
+  readScoreValue,
+} from '../answer/answer-values.ts';
 import { findElement, findElements } from '../answer/find-element.ts';
-import { readName } from '../answer/person-name.ts';
-import { readScoreValue } from '../answer/score-value.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 import { readMember } from './party.ts';
 import { readBankruptcies, readCollections, readLegalItems, readSecuredLoans } from './records.ts';
