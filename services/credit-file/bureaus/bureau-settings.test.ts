@@ -1,11 +1,11 @@
 import { readSettings } from '@creditlane/runtime/setting';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { BUREAU_SETTINGS } from './bureau-settings.ts';
 
 const EQUIFAX_ALONE = { BUREAUS: 'EQUIFAX' };
 
-it('without further variables, inquiries go to public hosts by https only', () => {
+test('without further variables, inquiries go to public hosts by https only', () => {
   expect(readSettings(EQUIFAX_ALONE, BUREAU_SETTINGS)).toMatchObject({
     enabled: ['EQUIFAX'],
     egress: { allowHttp: false, allowLoopback: false, ports: [443, 8443] },
@@ -15,7 +15,7 @@ it('without further variables, inquiries go to public hosts by https only', () =
   });
 });
 
-it('BUREAU_HOSTS names hosts, without scheme, port or path', () => {
+test('BUREAU_HOSTS names hosts, without scheme, port or path', () => {
   const read = (BUREAU_HOSTS: string) =>
     readSettings({ ...EQUIFAX_ALONE, BUREAU_HOSTS }, BUREAU_SETTINGS).hosts;
   expect(read('api.bureau.example, 10.0.0.1')).toEqual(['api.bureau.example', '10.0.0.1']);
@@ -24,13 +24,13 @@ it('BUREAU_HOSTS names hosts, without scheme, port or path', () => {
   }
 });
 
-it('without variables the service asks both bureaus, and refuses to start without a template', () => {
+test('without variables the service asks both bureaus, and refuses to start without a template', () => {
   expect(() => readSettings({}, BUREAU_SETTINGS)).toThrow(
     /^TRANSUNION_REQUEST_TEMPLATE: must be set, because BUREAUS names TRANSUNION/,
   );
 });
 
-it('a certificate and a key that do not fit each other are refused at start', () => {
+test('a certificate and a key that do not fit each other are refused at start', () => {
   const authority = new TestCertificateAuthority();
   const [one, other] = [authority.issue(), authority.issue()];
   const read = (key: string) => {

@@ -18,7 +18,7 @@ import {
   TestCertificateAuthority,
 } from '@creditlane/runtime/test-certificate-authority';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { BureauCredentials } from '../bureau-credentials/sealed-credentials.ts';
 import { BUREAU_SETTINGS } from './bureau-settings.ts';
 import { type Bureaus, openBureaus } from './open-bureaus.ts';
@@ -110,7 +110,7 @@ const TRANSPORTS: [string, () => BureauCredentials][] = [
   ['TransUnion', transUnion],
 ];
 
-it.each(TRANSPORTS)(
+test.each(TRANSPORTS)(
   '%s: the file of the person who is asked for, by one inquiry',
   async (_, credentials) => {
     const { outcome, inquiries } = await inquire(credentials(), 'Thin');
@@ -127,7 +127,7 @@ it.each(TRANSPORTS)(
 
 const equifaxByForm = () => equifax(EquifaxTransport.FORM);
 
-it.each([
+test.each([
   ['Badlogin', 'refused', [equifaxByForm, transUnion]],
   ['Busy', 'refused', [transUnion]],
   ['Malformed', 'malformed', [equifaxByForm, transUnion]],
@@ -143,7 +143,7 @@ it.each([
   }
 });
 
-it('five failures in a row, or as many as the settings say, stop the inquiries', async () => {
+test('five failures in a row, or as many as the settings say, stop the inquiries', async () => {
   const standard = open({ BUREAUS: 'EQUIFAX' });
   for (let count = 0; count < 5; count += 1) await inquire(equifaxByForm(), 'Dropped', standard);
   expect((await inquire(equifaxByForm(), 'Smith', standard)).word).toBe('breaker_open');
@@ -152,14 +152,14 @@ it('five failures in a row, or as many as the settings say, stop the inquiries',
   expect((await inquire(equifaxByForm(), 'Smith')).word).toBe('file');
 });
 
-it('a kept access token that the bureau has ended → a new one, and one inquiry', async () => {
+test('a kept access token that the bureau has ended → a new one, and one inquiry', async () => {
   const credentials = equifax(EquifaxTransport.OAUTH);
   expect(await inquire(credentials, 'Smith')).toMatchObject({ word: 'file', inquiries: 1 });
   simulator.endTokens();
   expect(await inquire(credentials, 'Smith')).toMatchObject({ word: 'file', inquiries: 1 });
 });
 
-it('a wrong client secret → no inquiry', async () => {
+test('a wrong client secret → no inquiry', async () => {
   const credentials = equifax(EquifaxTransport.OAUTH, { clientSecret: 'wrong' });
   const expected = { word: 'token_refused', inquiries: 0 };
   expect(await inquire(credentials, 'Smith')).toMatchObject(expected);
@@ -167,7 +167,7 @@ it('a wrong client secret → no inquiry', async () => {
 
 const equifaxBySoap = () => equifax(EquifaxTransport.SOAP);
 
-it.each([
+test.each([
   { BUREAUS: 'EQUIFAX', asked: equifaxBySoap, unasked: transUnion },
   {
     ...{ BUREAUS: 'TRANSUNION', TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE },
@@ -184,7 +184,7 @@ it.each([
   await one.close();
 });
 
-it.each([
+test.each([
   ['TRANSUNION_REQUEST_TEMPLATE', '<a>{{memberCode}}</a>', /\{\{password\}\} is missing/],
   ['TRANSUNION_TLS_CERT_FILE', '/nowhere/a.crt', /TRANSUNION_TLS_KEY_FILE: missing/],
   ['BUREAUS', 'EQUIFAX,EXPERIAN', /BUREAUS: must be EQUIFAX, TRANSUNION, or both, each once$/],
@@ -198,7 +198,7 @@ it.each([
   expect(() => open({ BUREAUS: 'EQUIFAX', [name]: text })).toThrow(problem);
 });
 
-it('the end of the certificate for TransUnion is a metric, by the file that new connections read', async () => {
+test('the end of the certificate for TransUnion is a metric, by the file that new connections read', async () => {
   const { cert, key, ca } = new TestCertificateAuthority().issue();
   const metrics = new Metrics();
   const opened = open(

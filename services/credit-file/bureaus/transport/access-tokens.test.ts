@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   answer,
   bytes,
@@ -39,7 +39,7 @@ async function openOAuth(token: Script[], inquiry: Script[] = [answer(FILE)]) {
   return { bureau, clock, inquire, tokens };
 }
 
-it('a token is asked for once, and again a tenth of its life before it ends', async () => {
+test('a token is asked for once, and again a tenth of its life before it ends', async () => {
   const { bureau, clock, inquire, tokens } = await openOAuth([
     tokenAnswer('T1'),
     tokenAnswer('T2'),
@@ -53,27 +53,27 @@ it('a token is asked for once, and again a tenth of its life before it ends', as
   expect(bureau.tokenRequests).toHaveLength(2);
 });
 
-it('a token that ends within a minute or at an unknown time is used once', async () => {
+test('a token that ends within a minute or at an unknown time is used once', async () => {
   const short = [tokenAnswer('T1', 60), tokenAnswer('T2', 'soon'), tokenAnswer('T3', '3600')];
   const { inquire, tokens } = await openOAuth(short);
   for (let count = 0; count < 4; count += 1) await inquire();
   expect(tokens()).toEqual(['T1', 'T2', 'T3', 'T3']);
 });
 
-it('a token in a compressed answer is used', async () => {
+test('a token in a compressed answer is used', async () => {
   const { inquire, tokens } = await openOAuth([gzipAnswer(tokenJson('T1'))]);
   expect(await inquire()).toBe('file');
   expect(tokens()).toEqual(['T1']);
 });
 
-it('inquiries at the same time share one token request, and other credentials have their own', async () => {
+test('inquiries at the same time share one token request, and other credentials have their own', async () => {
   const { bureau, inquire } = await openOAuth([tokenAnswer('T1')]);
   await Promise.all([inquire(), inquire(), inquire(), inquire('b3RoZXI=')]);
   expect(bureau.inquiries).toHaveLength(4);
   expect(bureau.tokenRequests).toHaveLength(2);
 });
 
-it.each([
+test.each([
   ['status 401', answer('', 401), 'token_refused'],
   ['status 400', answer('{"error":"invalid_client"}', 400), 'token_refused'],
   ['status 500', answer('', 500), 'token_failed'],
@@ -104,7 +104,7 @@ it.each([
   expect(bureau.tokenRequests).toHaveLength(1);
 });
 
-it('a kept token that the bureau rejects by RFC 6750 → the inquiry is sent again with a new one', async () => {
+test('a kept token that the bureau rejects by RFC 6750 → the inquiry is sent again with a new one', async () => {
   const { inquire, tokens } = await openOAuth(
     [tokenAnswer('T1'), tokenAnswer('T2')],
     [answer(FILE), REJECTED, answer(FILE)],
@@ -113,7 +113,7 @@ it('a kept token that the bureau rejects by RFC 6750 → the inquiry is sent aga
   expect(tokens()).toEqual(['T1', 'T1', 'T2']);
 });
 
-it.each([
+test.each([
   ['a kept token with a 401 that names no reason', [answer(FILE), answer('', 401)], 2],
   ['a new token that is rejected', [REJECTED], 1],
   ['a kept and then a new token, both rejected', [answer(FILE), REJECTED], 3],
@@ -124,7 +124,7 @@ it.each([
   expect(bureau.inquiries).toHaveLength(sent);
 });
 
-it('a token that was rejected is not kept', async () => {
+test('a token that was rejected is not kept', async () => {
   const { inquire, tokens } = await openOAuth(
     [tokenAnswer('T1'), tokenAnswer('T2')],
     [answer(FILE), answer('', 401), answer(FILE)],

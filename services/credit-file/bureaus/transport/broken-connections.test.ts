@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { expect, it, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   answer,
   bytes,
@@ -107,7 +107,7 @@ async function turnIdle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await setImmediate();
 }
 
-it.each(BREAKS)('$point → unknown, and no second inquiry', async ({ bureau, reason, read }) => {
+test.each(BREAKS)('$point → unknown, and no second inquiry', async ({ bureau, reason, read }) => {
   const { url, ...server } = await startScriptedBureau(bureau);
   const { client, metrics } = openTestClient();
   const outcome = await client.inquire(inquiryOf(LONG), { url });
@@ -118,7 +118,7 @@ it.each(BREAKS)('$point → unknown, and no second inquiry', async ({ bureau, re
   );
 });
 
-it.each(['close', 'reset'] as const)(
+test.each(['close', 'reset'] as const)(
   'a %s when the connection is open → never sent if no byte was written, or unknown',
   async (end) => {
     const bureau = await startScriptedBureau({
@@ -133,7 +133,7 @@ it.each(['close', 'reset'] as const)(
   },
 );
 
-it.each([
+test.each([
   ['no answer', bytes('')],
   ['an answer that stops within the head', bytes(`${OK}content-le`)],
   ['an answer that stops within the body', bytes(`${OK}content-length: 7\r\n\r\n<fil`)],
@@ -148,7 +148,7 @@ it.each([
   expect(bureau.connections).toBe(1);
 });
 
-it('an inquiry that no connection takes within half of the deadline → never sent', async () => {
+test('an inquiry that no connection takes within half of the deadline → never sent', async () => {
   const bureau = await startScriptedBureau({ inquiry: [bytes('')] });
   const { client } = openTestClient({ maxConnections: 1 });
   stopTime();
@@ -162,7 +162,7 @@ it('an inquiry that no connection takes within half of the deadline → never se
   expect(bureau.inquiries).toHaveLength(1);
 });
 
-it.each(['close', 'reset'] as const)(
+test.each(['close', 'reset'] as const)(
   'an idle connection that the bureau ends by a %s → the next inquiry is sent once, by a new one',
   async (end) => {
     const bureau = await startScriptedBureau({});
@@ -182,7 +182,7 @@ it.each(['close', 'reset'] as const)(
   },
 );
 
-it('inquiries one after the other use one connection', async () => {
+test('inquiries one after the other use one connection', async () => {
   const bureau = await startScriptedBureau({});
   const { client } = openTestClient();
   for (const reference of ['first', 'second']) {
@@ -193,7 +193,7 @@ it('inquiries one after the other use one connection', async () => {
   expect(bureau.connections).toBe(1);
 });
 
-it.each<[string, Script]>([
+test.each<[string, Script]>([
   [
     'after an interim answer',
     bytes(`HTTP/1.1 103 X\r\nx: y\r\n\r\n${OK}content-length: 7\r\n\r\n${FILE}`),

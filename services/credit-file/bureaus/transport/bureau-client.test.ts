@@ -9,7 +9,7 @@ import {
   replaceFile,
   TestCertificateAuthority,
 } from '@creditlane/runtime/test-certificate-authority';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { equifaxAnswer, FORMATS, transUnionAnswer } from '../test-formats.ts';
 import {
   answer,
@@ -27,7 +27,7 @@ const REDIRECT = ['location: /elsewhere'];
 const GZIP = 'content-encoding: gzip';
 
 describe('an answer', () => {
-  it.each([
+  test.each([
     ['a file', answer(FILE), 'file'],
     ['a compressed file', answer(gzipSync(FILE), 200, [GZIP]), 'file'],
     ['a file with an error status', answer(FILE, 500), 'file'],
@@ -62,7 +62,7 @@ describe('an answer', () => {
     const contents = { equifax: equifaxAnswer(''), transunion: transUnionAnswer('') }[name];
     const body = Buffer.from(`${contents}<!-- Québec -->`, 'latin1');
 
-    it.each([
+    test.each([
       ['text/xml; charset=ISO-8859-1', 'file'],
       ['application/xml;Charset="windows-1252"', 'file'],
       ['text/xml', 'malformed'],
@@ -78,7 +78,7 @@ describe('an answer', () => {
     });
   });
 
-  it('that makes the format fail → malformed', async () => {
+  test('that makes the format fail → malformed', async () => {
     const bureau = await startScriptedBureau({});
     const readAnswer = () => {
       throw new Error('a defect');
@@ -92,7 +92,7 @@ describe('an answer', () => {
 describe('an inquiry that is never sent', () => {
   const open = openTestClient;
 
-  it('to a port where nothing listens: connection_refused', async () => {
+  test('to a port where nothing listens: connection_refused', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };
@@ -101,7 +101,7 @@ describe('an inquiry that is never sent', () => {
     expect(wordOf(outcome)).toBe('connection_refused');
   });
 
-  it.each([
+  test.each([
     ['http', { ...LOCAL, allowHttp: false }, 'http://127.0.0.1:1'],
     ['a private address', LOCAL, 'http://10.0.0.1:443'],
     ['loopback', { ...LOCAL, allowLoopback: false }, 'http://localhost:443'],
@@ -112,7 +112,7 @@ describe('an inquiry that is never sent', () => {
     expect(wordOf(outcome)).toBe('address_denied');
   });
 
-  it('to a name of a private address: address_denied, unless the host is listed', async () => {
+  test('to a name of a private address: address_denied, unless the host is listed', async () => {
     const bureau = await startScriptedBureau({});
     const url = `http://bureau.example.com:${bureau.port}`;
     const rules = { ...LOCAL, allowLoopback: false, ports: [bureau.port] };
@@ -124,13 +124,13 @@ describe('an inquiry that is never sent', () => {
     expect(wordOf(sent)).toBe('file');
   });
 
-  it('to a name without an address: name_unknown', async () => {
+  test('to a name without an address: name_unknown', async () => {
     const { client } = open({ resolve: async () => [] });
     const outcome = await client.inquire(inquiryOf(), { url: 'http://bureau.example.com:443' });
     expect(wordOf(outcome)).toBe('name_unknown');
   });
 
-  it('for a request that the format cannot make: request_invalid', async () => {
+  test('for a request that the format cannot make: request_invalid', async () => {
     const makeRequest = () => {
       throw new Error('a defect');
     };
@@ -139,7 +139,7 @@ describe('an inquiry that is never sent', () => {
     expect(wordOf(outcome)).toBe('request_invalid');
   });
 
-  it('to a bureau whose certificate is not trusted: tls_failed', async () => {
+  test('to a bureau whose certificate is not trusted: tls_failed', async () => {
     const { cert, key, ca } = pemOf(new TestCertificateAuthority().issue());
     const bureau = await startScriptedBureau({ tls: { cert, key } });
     const warning = vi.spyOn(process, 'emitWarning').mockReturnValue();
@@ -170,7 +170,7 @@ describe('to a bureau that demands a certificate', () => {
     return { authority, client, ca, bureau, serials };
   }
 
-  it('the certificate of the files is presented, and that of new files without a restart', async () => {
+  test('the certificate of the files is presented, and that of new files without a restart', async () => {
     const { authority, client, ca, bureau, serials } = await start();
     const { client: sender } = openTestClient({ ca, clientCertificate: client });
     const inquire = async () => wordOf(await sender.inquire(inquiryOf(), { url: bureau.url }));
@@ -184,7 +184,7 @@ describe('to a bureau that demands a certificate', () => {
     expect(serials).toEqual(['02', '02', '03']);
   });
 
-  it('no inquiry is read without the certificate, or with that of another authority', async () => {
+  test('no inquiry is read without the certificate, or with that of another authority', async () => {
     const { ca, bureau } = await start();
     const foreign = new TestCertificateAuthority().issue();
     for (const clientCertificate of [undefined, foreign]) {
@@ -196,7 +196,7 @@ describe('to a bureau that demands a certificate', () => {
     expect(bureau.inquiries).toEqual([]);
   });
 
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
     'an alert of %s that the certificate is missing: tls_failed',
     async (maxVersion) => {
       const { cert, key, ca } = pemOf(new TestCertificateAuthority().issue());
@@ -207,7 +207,7 @@ describe('to a bureau that demands a certificate', () => {
     },
   );
 
-  it('files that are not there: no inquiry is sent', async () => {
+  test('files that are not there: no inquiry is sent', async () => {
     const { ca, bureau } = await start();
     const clientCertificate = { cert: '/nowhere/a.crt', key: '/nowhere/a.key' };
     const { client } = openTestClient({ ca, clientCertificate });
@@ -218,7 +218,7 @@ describe('to a bureau that demands a certificate', () => {
 });
 
 describe('a breaker', () => {
-  it('opens after five failures in a row, for one base URL, and one probe closes it', async () => {
+  test('opens after five failures in a row, for one base URL, and one probe closes it', async () => {
     const fails = Array.from({ length: 5 }, () => answer('', 500));
     const broken = await startScriptedBureau({ inquiry: [...fails, answer(FILE)] });
     const working = await startScriptedBureau({});
@@ -302,7 +302,7 @@ describe('closing', () => {
     return { gate, bureau: await startScriptedBureau({ inquiry: [inquiry] }) };
   }
 
-  it('lets an inquiry that was sent end, and sends no further one', async () => {
+  test('lets an inquiry that was sent end, and sends no further one', async () => {
     const { gate, bureau } = await startGatedBureau();
     const { client } = openTestClient({ maxConnections: 1 });
     const sent = client.inquire(inquiryOf('sent'), { url: bureau.url });
@@ -327,7 +327,7 @@ describe('closing', () => {
     return { gate, sent, closing: client.close() };
   }
 
-  it('waits for an answer until the deadline of its inquiry', async () => {
+  test('waits for an answer until the deadline of its inquiry', async () => {
     const { gate, sent, closing } = await closeWithOneSent();
     vi.advanceTimersByTime(19_000);
     gate.resolve();
@@ -335,7 +335,7 @@ describe('closing', () => {
     await closing;
   });
 
-  it('ends an inquiry whose answer does not come by its deadline: unknown', async () => {
+  test('ends an inquiry whose answer does not come by its deadline: unknown', async () => {
     const { sent, closing } = await closeWithOneSent();
     vi.advanceTimersByTime(20_000);
     expect(await sent).toMatchObject({ kind: 'unknown', reason: 'deadline' });
@@ -343,7 +343,7 @@ describe('closing', () => {
   });
 });
 
-it('the log has the outcome of an inquiry and neither its subject nor the credentials', async () => {
+test('the log has the outcome of an inquiry and neither its subject nor the credentials', async () => {
   const lines: string[] = [];
   const log = createLog('test', { destination: { write: (line) => void lines.push(line) } });
   const bureau = await startScriptedBureau({ token: [answer('', 401)] });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { CircuitBreaker } from './circuit-breaker.ts';
 
 function openBreaker() {
@@ -14,7 +14,7 @@ function openBreaker() {
   return { breaker, clock, fail };
 }
 
-it('a success between failures keeps the breaker closed', () => {
+test('a success between failures keeps the breaker closed', () => {
   const { breaker, fail } = openBreaker();
   fail(4);
   breaker.admit()?.('success');
@@ -25,7 +25,7 @@ it('a success between failures keeps the breaker closed', () => {
   expect(breaker.admit()).toBeUndefined();
 });
 
-it('each failed probe opens the breaker for longer, up to a minute or so', () => {
+test('each failed probe opens the breaker for longer, up to a minute or so', () => {
   const { breaker, clock, fail } = openBreaker();
   fail(5);
   const pausesMs: number[] = [];
@@ -38,7 +38,7 @@ it('each failed probe opens the breaker for longer, up to a minute or so', () =>
   expect(pausesMs).toEqual([5_000, 7_500, 12_500, 22_500, 32_500, 32_500]);
 });
 
-it('a half-open breaker admits one probe until the probe has ended', () => {
+test('a half-open breaker admits one probe until the probe has ended', () => {
   const { breaker, clock, fail } = openBreaker();
   fail(5);
   clock.nowMs = 5_000;
@@ -51,7 +51,7 @@ it('a half-open breaker admits one probe until the probe has ended', () => {
   expect(breaker.state).toBe('closed');
 });
 
-it('an inquiry that was admitted before the breaker opened neither ends the probe nor delays it', () => {
+test('an inquiry that was admitted before the breaker opened neither ends the probe nor delays it', () => {
   const { breaker, clock, fail } = openBreaker();
   const early = [breaker.admit(), breaker.admit()];
   fail(5);

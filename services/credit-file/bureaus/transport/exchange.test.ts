@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { Exchange } from './exchange.ts';
 
 const LIMITS = { sendWithinMs: 10_000, deadlineMs: 20_000, maxAnswerBytes: 1_000 };
@@ -21,7 +21,7 @@ function startExchange() {
   };
 }
 
-it('a request that undici starts again is aborted before its bytes are written', async () => {
+test('a request that undici starts again is aborted before its bytes are written', async () => {
   const { exchange, aborted, controller, run } = startExchange();
   const ended = run();
   exchange.onRequestStart(controller);
@@ -32,7 +32,7 @@ it('a request that undici starts again is aborted before its bytes are written',
   expect(await ended).toMatchObject({ kind: 'lost', reason: 'connection_lost' });
 });
 
-it('a request that has ended unsent is aborted when a connection takes it', async () => {
+test('a request that has ended unsent is aborted when a connection takes it', async () => {
   const { exchange, aborted, controller, run } = startExchange();
   const ended = run();
   exchange.abortUnsent('stopping');
@@ -41,14 +41,14 @@ it('a request that has ended unsent is aborted when a connection takes it', asyn
   expect(await ended).toMatchObject({ kind: 'unsent', error: { code: 'stopping' } });
 });
 
-it('an exchange that has ended is not dispatched', async () => {
+test('an exchange that has ended is not dispatched', async () => {
   const { exchange, run, dispatched } = startExchange();
   exchange.abort('stopping');
   expect(await run()).toMatchObject({ kind: 'unsent' });
   expect(dispatched()).toBe(0);
 });
 
-it.each([
+test.each([
   // An alert about a certificate that did not end the handshake of a new connection.
   'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
   'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Duplex } from 'node:stream';
 import type { buildConnector } from 'undici';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { isCertificateRefused, watchRefusals } from './refused-certificate.ts';
 
 const REQUIRED = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
@@ -19,22 +19,22 @@ async function endWith(code: string, protocol: string, before: (socket: Duplex) 
   return isCertificateRefused(error);
 }
 
-it.each<[string, string, string, (socket: Duplex) => unknown, boolean]>([
+test.each<[string, string, string, (socket: Duplex) => unknown, boolean]>([
   ['the lack of a certificate', REQUIRED, 'TLSv1.3', () => {}, true],
   ['a certificate', 'ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED', 'TLSv1.3', () => {}, true],
   ['another alert', 'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', 'TLSv1.3', () => {}, false],
   ['a reset', 'ECONNRESET', 'TLSv1.3', () => {}, false],
   ['a renegotiation', REQUIRED, 'TLSv1.2', () => {}, false],
-  ['after a session ticket', REQUIRED, 'TLSv1.3', (it) => it.emit('session'), false],
-  ['right after the first byte', REQUIRED, 'TLSv1.3', (it) => it.push('H'), false],
+  ['after a session ticket', REQUIRED, 'TLSv1.3', (socket) => socket.emit('session'), false],
+  ['right after the first byte', REQUIRED, 'TLSv1.3', (socket) => socket.push('H'), false],
   [
     'after an answer that was read',
     REQUIRED,
     'TLSv1.3',
-    async (it) => {
-      it.push('H');
-      await once(it, 'readable');
-      it.read();
+    async (socket) => {
+      socket.push('H');
+      await once(socket, 'readable');
+      socket.read();
     },
     false,
   ],
