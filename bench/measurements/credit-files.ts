@@ -1,9 +1,7 @@
 /** The bureaus' answers with 200 trades: how many are read into credit files by one core in a second. */
 import { writeFiles } from '@creditlane/bureau-simulator/persona-answer';
 import { findPersona } from '@creditlane/bureau-simulator/personas';
-import { readCodeTables } from '@creditlane/credit-file/code-tables';
-import { equifaxFormat } from '@creditlane/credit-file/equifax-format';
-import { transUnionFormat } from '@creditlane/credit-file/transunion-format';
+import { FORMATS } from '@creditlane/credit-file/test-formats';
 import { SaxesParser } from 'saxes';
 import type { Plan } from '../plan.ts';
 
@@ -27,14 +25,7 @@ const TRADES = 200;
 const TURNS = ['parse', 'read', 'read', 'parse'] as const;
 
 export function measureCreditFiles({ warmUpMs, measureMs }: Plan): CreditFileResults {
-  const { equifax, transUnion } = readCodeTables();
-  const requestTemplate =
-    '<r>{{memberCode}}{{password}}{{firstName}}{{lastName}}{{dateOfBirth}}</r>';
-  const formats = {
-    equifax: equifaxFormat({ tables: equifax, partialDateDay: 1, reportRule: 'FIRST_HIT' }),
-    transUnion: transUnionFormat({ tables: transUnion, partialDateDay: 1, requestTemplate }),
-  };
-  const measure = ({ source, readAnswer }: (typeof formats)['equifax' | 'transUnion']) => {
+  const measure = ({ source, readAnswer }: (typeof FORMATS)[keyof typeof FORMATS]) => {
     const body = Buffer.from(writeAnswer(source));
     const answer = readAnswer(200, body);
     if (answer.kind !== 'file' || answer.file.trades?.length !== TRADES) {
@@ -49,7 +40,7 @@ export function measureCreditFiles({ warmUpMs, measureMs }: Plan): CreditFileRes
     const shareOfLimit = readPerSecond / parsedPerSecond;
     return { bytes: body.length, parsedPerSecond, readPerSecond, shareOfLimit };
   };
-  return { equifax: measure(formats.equifax), transUnion: measure(formats.transUnion) };
+  return { equifax: measure(FORMATS.equifax), transUnion: measure(FORMATS.transunion) };
 }
 
 function writeAnswer(source: 'EQUIFAX' | 'TRANSUNION'): string {

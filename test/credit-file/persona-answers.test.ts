@@ -4,10 +4,10 @@ import { writeEquifaxError } from '@creditlane/bureau-simulator/equifax-answer';
 import { writeFiles } from '@creditlane/bureau-simulator/persona-answer';
 import { PERSONAS } from '@creditlane/bureau-simulator/personas';
 import { writeTransUnionError } from '@creditlane/bureau-simulator/transunion-answer';
+import { type FormatName, readAnswer } from '@creditlane/credit-file/test-formats';
 import { openApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { closedSchemas } from '@creditlane/gateway/document/test-closed-schemas';
 import { describe, expect, test } from 'vitest';
-import { readAnswer } from './bureau-formats.ts';
 
 type Persona = (typeof PERSONAS)[number];
 type Source = Persona['sources'][number];
@@ -23,7 +23,7 @@ const answered = PERSONAS.flatMap((persona) =>
 );
 
 describe.each(answered)('$name', ({ persona, source, xml, name }) => {
-  const answer = readAnswer(source, xml);
+  const answer = readAnswer(source.toLowerCase() as FormatName, xml);
 
   test('is answered with the XML of the golden file', async () => {
     await expect(xml).toMatchFileSnapshot(join(GOLDEN, `${name}.xml`));
@@ -46,7 +46,7 @@ describe.each(answered)('$name', ({ persona, source, xml, name }) => {
 test('every section of the credit file is in the answer of a persona', () => {
   const sections = new Set<string>();
   for (const { source, xml } of answered) {
-    const answer = readAnswer(source, xml);
+    const answer = readAnswer(source.toLowerCase() as FormatName, xml);
     if (answer.kind === 'file') for (const name of Object.keys(answer.file)) sections.add(name);
   }
   expect([...sections].sort()).toMatchInlineSnapshot(`

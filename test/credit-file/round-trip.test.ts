@@ -2,15 +2,15 @@
 // credit-file service has read it.
 import { writeEquifaxAnswer } from '@creditlane/bureau-simulator/equifax-answer';
 import { writeTransUnionAnswer } from '@creditlane/bureau-simulator/transunion-answer';
+import { readAnswer } from '@creditlane/credit-file/test-formats';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readAnswer } from './bureau-formats.ts';
 import { equifaxFiles, transUnionFiles } from './generated-files.ts';
 
 test('any file that Equifax’s format can carry is read as it was written', () => {
   fc.assert(
     fc.property(equifaxFiles, (file) => {
-      const answer = readAnswer('EQUIFAX', writeEquifaxAnswer(file));
+      const answer = readAnswer('equifax', writeEquifaxAnswer(file));
       expect(answer).toEqual({ kind: 'file', file, unknownCodes: [] });
     }),
     { numRuns: 100 },
@@ -22,7 +22,7 @@ test.each(['soap', 'root'] as const)(
   (envelope) => {
     fc.assert(
       fc.property(transUnionFiles, (file) => {
-        const answer = readAnswer('TRANSUNION', writeTransUnionAnswer(file, { envelope }));
+        const answer = readAnswer('transunion', writeTransUnionAnswer(file, { envelope }));
         expect(answer).toEqual({ kind: 'file', file, unknownCodes: [] });
       }),
       { numRuns: 100 },

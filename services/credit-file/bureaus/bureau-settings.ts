@@ -4,10 +4,8 @@ import { refuse } from '@creditlane/runtime/env';
 import { type Setting, type SettingValues, setting } from '@creditlane/runtime/setting';
 import { readCodeTables } from './answer/code-tables.ts';
 import { SOURCES, type Source } from './bureau.ts';
-import { EQUIFAX_REQUEST_DEFAULTS } from './equifax/request.ts';
 import { clientCertificateSetting } from './transport/client-certificate.ts';
 import { compileTemplate } from './transunion/request-template.ts';
-import { TRANSUNION_REQUEST_DEFAULTS } from './transunion/transunion-format.ts';
 
 const ENABLED = setting.parsed('BUREAUS', parseBureaus, {
   type: '`EQUIFAX` and `TRANSUNION`, separated by commas',
@@ -81,23 +79,24 @@ export const BUREAU_SETTINGS = {
         'Which of several reports is the file: the first with a hit, else the first; or the first.',
     }),
     tokenUrl: setting.string('EQUIFAX_TOKEN_URL', {
-      default: EQUIFAX_REQUEST_DEFAULTS.tokenUrl,
+      default: 'oauth/token',
       about: 'Where access tokens are asked for; relative to the base URL of the credentials.',
     }),
     tokenScope: setting.string('EQUIFAX_TOKEN_SCOPE', {
-      default: EQUIFAX_REQUEST_DEFAULTS.tokenScope,
+      default: '',
       about: 'The scope of access tokens; none if empty.',
     }),
     inputHeader: setting.string('EQUIFAX_INPUT_HEADER', {
-      default: EQUIFAX_REQUEST_DEFAULTS.inputHeader,
+      default: '',
       about: 'Text before the XML of a request, which some accounts need.',
     }),
     outputXml: setting.string('EQUIFAX_OUTPUT_XML', {
-      default: EQUIFAX_REQUEST_DEFAULTS.outputXml,
+      // Codes that are not in the tables are read by their descriptions, which therefore have to be English.
+      default: '<CNOutputParameters><Language>EN</Language></CNOutputParameters>',
       about: 'The elements of a request that say which form and scores the account has.',
     }),
     soapNamespace: setting.string('EQUIFAX_SOAP_NAMESPACE', {
-      default: EQUIFAX_REQUEST_DEFAULTS.soapNamespace,
+      default: 'http://www.equifax.ca/STSRequest',
       about: 'The namespace of the operation Submit.',
     }),
   }),
@@ -105,19 +104,19 @@ export const BUREAU_SETTINGS = {
     requestTemplate,
     clientCertificate: clientCertificateSetting('TRANSUNION'),
     product: setting.string('TRANSUNION_PRODUCT', {
-      default: TRANSUNION_REQUEST_DEFAULTS.product,
+      default: '',
       about: 'The value of the placeholder `product`.',
     }),
     certificate: setting.string('TRANSUNION_CERTIFICATE', {
-      default: TRANSUNION_REQUEST_DEFAULTS.certificate,
+      default: '',
       about: 'The value of the placeholder `certificate`.',
     }),
     contentType: setting.string('TRANSUNION_CONTENT_TYPE', {
-      default: TRANSUNION_REQUEST_DEFAULTS.contentType,
+      default: 'text/xml; charset=utf-8',
       about: 'The content type of a request.',
     }),
     soapAction: setting.string('TRANSUNION_SOAP_ACTION', {
-      default: TRANSUNION_REQUEST_DEFAULTS.soapAction,
+      default: '',
       about: 'The header SOAPAction of a request; none if empty.',
     }),
   }),

@@ -9,7 +9,7 @@ import type { BureauSettings } from './bureau-settings.ts';
 import { equifaxFormat } from './equifax/equifax-format.ts';
 import { BureauClient, type PendingInquiry } from './transport/bureau-client.ts';
 import type { BureauHostRules } from './transport/bureau-hosts.ts';
-import type { InquiryOutcome } from './transport/inquiry-outcome.ts';
+import { type InquiryOutcome, neverSent } from './transport/inquiry-outcome.ts';
 import { transUnionFormat } from './transunion/transunion-format.ts';
 
 /** Sends an inquiry with the retailer's credentials; see `BureauClient.inquire`. */
@@ -33,7 +33,7 @@ export function openBureaus(
   { log, metrics }: Pick<Process, 'log' | 'metrics'>,
 ): Bureaus {
   const { deadlineMs, maxConnections, failuresToOpen } = settings;
-  const { clientCertificate, ...transUnionAccount } = settings.transUnion;
+  const { clientCertificate } = settings.transUnion;
   const hostRules = { ...egress, hosts };
   const shared = { hostRules, deadlineMs, maxConnections, failuresToOpen, log, metrics };
   const equifax = enabled.includes('EQUIFAX')
@@ -44,9 +44,12 @@ export function openBureaus(
     : undefined;
   const transUnion = enabled.includes('TRANSUNION')
     ? new BureauClient({
-        ...{ ...shared, clientCertificate },
+        ...shared,
+        clientCertificate,
         format: transUnionFormat({
-          ...{ ...transUnionAccount, tables: codeTables.transUnion, partialDateDay },
+          ...settings.transUnion,
+          tables: codeTables.transUnion,
+          partialDateDay,
         }),
       })
     : undefined;
@@ -66,7 +69,7 @@ export function openBureaus(
         credentials.source === 'EQUIFAX'
           ? equifax?.inquire(pending, credentials.value)
           : transUnion?.inquire(pending, credentials.value);
-      return outcome ?? { kind: 'never_sent', reason: 'not_configured' };
+      return outcome ?? neverSent('not_configured');
     },
     async close() {
       await Promise.all([equifax?.close(), transUnion?.close()]);

@@ -1,10 +1,9 @@
 /** For tests: both formats with the settings of a new installation, and what they read. */
-import { readCodeTables } from './answer/code-tables.ts';
+import { readSettings } from '@creditlane/runtime/setting';
 import type { BureauAnswer, Inquiry } from './bureau.ts';
+import { BUREAU_SETTINGS } from './bureau-settings.ts';
 import { equifaxFormat } from './equifax/equifax-format.ts';
 import { transUnionFormat } from './transunion/transunion-format.ts';
-
-const { equifax, transUnion } = readCodeTables();
 
 export const TEMPLATE =
   '<REL4Request><Member>{{memberCode}}</Member><Password>{{password}}</Password><Name>{{firstName}} {{lastName}}' +
@@ -37,13 +36,16 @@ export const INQUIRY: Inquiry = {
   },
 };
 
+const { equifax, transUnion, codeTables, partialDateDay } = readSettings(
+  { TRANSUNION_REQUEST_TEMPLATE: TEMPLATE },
+  BUREAU_SETTINGS,
+);
+export const EQUIFAX_OPTIONS = { ...equifax, tables: codeTables.equifax, partialDateDay };
+export const TRANSUNION_OPTIONS = { ...transUnion, tables: codeTables.transUnion, partialDateDay };
+
 export const FORMATS = {
-  equifax: equifaxFormat({ tables: equifax, partialDateDay: 1, reportRule: 'FIRST_HIT' }),
-  transunion: transUnionFormat({
-    tables: transUnion,
-    partialDateDay: 1,
-    requestTemplate: TEMPLATE,
-  }),
+  equifax: equifaxFormat(EQUIFAX_OPTIONS),
+  transunion: transUnionFormat(TRANSUNION_OPTIONS),
 };
 
 export type FormatName = keyof typeof FORMATS;

@@ -4,28 +4,24 @@ import { parseXml, XmlError } from '../answer/xml-document.ts';
 import type { BureauFormat } from '../bureau.ts';
 import { type EquifaxAnswerOptions, readEquifaxAnswer } from './answer.ts';
 import {
-  EQUIFAX_REQUEST_DEFAULTS,
   type EquifaxRequestOptions,
   makeEquifaxRequest,
   makeEquifaxTokenRequest,
 } from './request.ts';
 
 /** What is not publicly known of the format, or differs between accounts. */
-export interface EquifaxFormatOptions
-  extends Partial<EquifaxRequestOptions>,
-    EquifaxAnswerOptions {}
+export interface EquifaxFormatOptions extends EquifaxRequestOptions, EquifaxAnswerOptions {}
 
 /** @throws Error if the XML of the options is not well-formed */
 export function equifaxFormat(options: EquifaxFormatOptions): BureauFormat<EquifaxCredentials> {
-  const settings = { ...EQUIFAX_REQUEST_DEFAULTS, ...options };
-  checkOutputXml(settings.outputXml);
+  checkOutputXml(options.outputXml);
   return {
     source: 'EQUIFAX',
     urlOf: ({ baseUrl }) => baseUrl,
-    makeTokenRequest: (credentials) => makeEquifaxTokenRequest(credentials, settings),
+    makeTokenRequest: (credentials) => makeEquifaxTokenRequest(credentials, options),
     makeRequest: (inquiry, credentials, token) =>
-      makeEquifaxRequest(inquiry, credentials, settings, token),
-    readAnswer: (_status, body, charset) => readEquifaxAnswer(body, settings, charset),
+      makeEquifaxRequest(inquiry, credentials, options, token),
+    readAnswer: (_status, body, charset) => readEquifaxAnswer(body, options, charset),
   };
 }
 

@@ -4,12 +4,11 @@ import {
   EquifaxTransport,
 } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
 import { describe, expect, test } from 'vitest';
-import { readCodeTables } from '../answer/code-tables.ts';
 import { findElement, findElements } from '../answer/find-element.ts';
 import { parseXml } from '../answer/xml-document.ts';
-import { FORMATS, INQUIRY } from '../test-formats.ts';
+import { EQUIFAX_OPTIONS, FORMATS, INQUIRY } from '../test-formats.ts';
 import { equifaxFormat } from './equifax-format.ts';
-import { EQUIFAX_REQUEST_DEFAULTS, makeEquifaxRequest } from './request.ts';
+import { makeEquifaxRequest } from './request.ts';
 
 const BASE_URL = 'https://sts.example/v1';
 const credentialsOf = (transport: EquifaxTransport) =>
@@ -22,11 +21,6 @@ const credentialsOf = (transport: EquifaxTransport) =>
     clientId: 'cl:ient',
     clientSecret: 'se cret',
   });
-const ANSWER_OPTIONS = {
-  tables: readCodeTables().equifax,
-  partialDateDay: 1,
-  reportRule: 'FIRST_HIT',
-} as const;
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const { makeRequest, makeTokenRequest } = FORMATS.equifax;
 
@@ -141,7 +135,7 @@ describe('the form with a token', () => {
 
   test('gets its token elsewhere and with a scope when the settings say so', () => {
     const options = { tokenUrl: 'https://login.example/token', tokenScope: 'sts pull' };
-    const format = equifaxFormat({ ...ANSWER_OPTIONS, ...options });
+    const format = equifaxFormat({ ...EQUIFAX_OPTIONS, ...options });
     expect(format.makeTokenRequest(credentials)).toMatchObject({
       url: 'https://login.example/token',
       body: 'grant_type=client_credentials&scope=sts+pull',
@@ -168,13 +162,13 @@ test('the SOAP 1.2 message has the XML as the text of InputSegment', () => {
 });
 
 test('a fixed header precedes the XML', () => {
-  const options = { ...EQUIFAX_REQUEST_DEFAULTS, inputHeader: 'HEADER 1 ' };
+  const options = { ...EQUIFAX_OPTIONS, inputHeader: 'HEADER 1 ' };
   const { body } = makeEquifaxRequest(INQUIRY, credentialsOf(EquifaxTransport.FORM), options);
   expect(xmlOf(body)).toMatch(/^HEADER 1 <\?xml /);
 });
 
 test('output parameters that are no XML are refused at the start', () => {
-  expect(() => equifaxFormat({ ...ANSWER_OPTIONS, outputXml: '<Language>' })).toThrow(
+  expect(() => equifaxFormat({ ...EQUIFAX_OPTIONS, outputXml: '<Language>' })).toThrow(
     'the output parameters of Equifax: the XML is not well-formed',
   );
 });

@@ -17,15 +17,6 @@ export interface EquifaxRequestOptions {
   readonly soapNamespace: string;
 }
 
-export const EQUIFAX_REQUEST_DEFAULTS: EquifaxRequestOptions = {
-  tokenUrl: 'oauth/token',
-  tokenScope: '',
-  inputHeader: '',
-  // Codes that are not in the tables are read by their descriptions, which therefore have to be English.
-  outputXml: '<CNOutputParameters><Language>EN</Language></CNOutputParameters>',
-  soapNamespace: 'http://www.equifax.ca/STSRequest',
-};
-
 const NAMESPACE = 'http://www.equifax.ca/XMLSchemas/CustToEfx';
 const SOAP_NAMESPACE = 'http://www.w3.org/2003/05/soap-envelope';
 const FORM = 'application/x-www-form-urlencoded';

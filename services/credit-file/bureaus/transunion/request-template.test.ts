@@ -1,10 +1,9 @@
 import { create } from '@bufbuild/protobuf';
 import { TransUnionCredentialsSchema } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
 import { expect, test } from 'vitest';
-import { readCodeTables } from '../answer/code-tables.ts';
 import { findElement } from '../answer/find-element.ts';
 import { parseXml } from '../answer/xml-document.ts';
-import { FORMATS, INQUIRY, TEMPLATE } from '../test-formats.ts';
+import { FORMATS, INQUIRY, TEMPLATE, TRANSUNION_OPTIONS } from '../test-formats.ts';
 import { compileTemplate, RequestTemplateError } from './request-template.ts';
 import { transUnionFormat } from './transunion-format.ts';
 
@@ -13,7 +12,6 @@ const CREDENTIALS = create(TransUnionCredentialsSchema, {
   password: 'a<b&"c\'$&]]>',
   baseUrl: 'https://tu.example/',
 });
-const OPTIONS = { tables: readCodeTables().transUnion, partialDateDay: 1 };
 
 test('a request is the template with the values of the inquiry', () => {
   const request = FORMATS.transunion.makeRequest(INQUIRY, CREDENTIALS);
@@ -38,7 +36,12 @@ test('every placeholder has its value', () => {
     ...['postalCode', 'product', 'certificate'],
   ];
   const template = `<r>${names.map((name) => `<${name}>{{ ${name} }}</${name}>`).join('')}</r>`;
-  const options = { ...OPTIONS, requestTemplate: template, product: '07000', certificate: 'C1' };
+  const options = {
+    ...TRANSUNION_OPTIONS,
+    requestTemplate: template,
+    product: '07000',
+    certificate: 'C1',
+  };
   const format = transUnionFormat({ ...options, soapAction: 'urn:x' });
   const request = format.makeRequest(INQUIRY, CREDENTIALS);
   const values = parseXml(request.body).children.map(({ name, text }) => `${name}: ${text}`);
@@ -69,7 +72,7 @@ test('an unknown SIN and an unknown address are empty', () => {
   const { sin: _sin, ...subject } = INQUIRY.subject;
   const inquiry = { ...INQUIRY, subject: { ...subject, addresses: [] } };
   const format = transUnionFormat({
-    ...OPTIONS,
+    ...TRANSUNION_OPTIONS,
     requestTemplate: `${TEMPLATE.slice(0, -14)}<S>{{sin}}</S></REL4Request>`,
   });
   const { body } = format.makeRequest(inquiry, CREDENTIALS);

@@ -15,21 +15,12 @@ export interface TransUnionFormatOptions extends AnswerValueOptions {
   readonly soapAction: string;
 }
 
-export const TRANSUNION_REQUEST_DEFAULTS = {
-  product: '',
-  certificate: '',
-  contentType: 'text/xml; charset=utf-8',
-  soapAction: '',
-} satisfies Partial<TransUnionFormatOptions>;
-
 /** @throws RequestTemplateError */
 export function transUnionFormat(
-  options: Omit<TransUnionFormatOptions, keyof typeof TRANSUNION_REQUEST_DEFAULTS> &
-    Partial<TransUnionFormatOptions>,
+  options: TransUnionFormatOptions,
 ): BureauFormat<TransUnionCredentials> {
-  const settings = { ...TRANSUNION_REQUEST_DEFAULTS, ...options };
-  const { contentType, soapAction, product, certificate } = settings;
-  const fillIn = compileTemplate(settings.requestTemplate);
+  const { contentType, soapAction, product, certificate } = options;
+  const fillIn = compileTemplate(options.requestTemplate);
   return {
     source: 'TRANSUNION',
     urlOf: ({ baseUrl }) => baseUrl,
@@ -43,6 +34,6 @@ export function transUnionFormat(
       },
       body: fillIn(templateValues(inquiry, credentials, { product, certificate })),
     }),
-    readAnswer: (_status, body, charset) => readTransUnionAnswer(body, settings, charset),
+    readAnswer: (_status, body, charset) => readTransUnionAnswer(body, options, charset),
   };
 }
