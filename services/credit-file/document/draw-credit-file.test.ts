@@ -254,7 +254,7 @@ function formsOf(value: unknown, words: Words): string[] {
   const formats = formatsOf(words);
   if (typeof value === 'number') return [formats.money(value), formats.number(value)];
   const text = String(value);
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return [formats.date(text), formats.month(text)];
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return [formats.date(text) ?? '', formats.month(text)];
   const enumerated = Object.values(words.enumerations)
     .map((group: Record<string, string>) => group[text])
     .filter((word) => word !== undefined);

@@ -1,4 +1,5 @@
 /** Draws a credit file as a PDF: a summary, then every section. */
+import { isCalendarDate } from '@creditlane/runtime/calendar-date';
 import type { CreditFile } from '../credit-file.ts';
 import { drawCollections } from './sections/collections.ts';
 import { type Drawing, labelled } from './sections/drawing.ts';
@@ -14,7 +15,7 @@ import { drawSummary } from './sections/summary.ts';
 import { drawTrades } from './sections/trades.ts';
 import { Sheet } from './sheet/sheet.ts';
 import { ENGLISH } from './words/english.ts';
-import { formatsOf, isCalendarDate } from './words/formats.ts';
+import { formatsOf } from './words/formats.ts';
 import { FRENCH } from './words/french.ts';
 
 /** The creation date in the properties of a document whose file has no date. */
@@ -29,7 +30,9 @@ export async function drawCreditFile(file: CreditFile): Promise<Uint8Array> {
   const words = file.language === 'FR' ? FRENCH : ENGLISH;
   const formats = formatsOf(words);
   const { title } = words.labels;
-  const date = [file.requestedDate, file.lastActivityDate].find(isCalendarDate);
+  const date = [file.requestedDate, file.lastActivityDate].find(
+    (date) => date !== undefined && isCalendarDate(date),
+  );
   const sheet = new Sheet({
     title: [title, sourceOf(file, words), date].filter(Boolean).join(' · '),
     language: words.locale,

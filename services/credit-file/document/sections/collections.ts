@@ -5,9 +5,6 @@ import { type Drawing, drawTableSection, join, wordOf } from './drawing.ts';
 export function drawCollections(drawing: Drawing, root: Tag): void {
   const { words, formats, file } = drawing;
   const { labels, enumerations } = words;
-  const money = (amount: number | undefined) =>
-    amount === undefined ? undefined : formats.money(amount);
-  const date = (text: string | undefined) => (text ? formats.date(text) : '–');
   drawTableSection(drawing, root, {
     title: labels.collections,
     columns: [
@@ -35,12 +32,12 @@ export function drawCollections(drawing: Drawing, root: Tag): void {
             wordOf(enumerations.collectionReason, collection.reason),
           ],
           [
-            date(collection.assignedDate),
-            date(collection.dateOfLastPayment),
-            date(collection.datePaid),
+            formats.date(collection.assignedDate) ?? '–',
+            formats.date(collection.dateOfLastPayment) ?? '–',
+            formats.date(collection.datePaid) ?? '–',
           ],
-          [money(collection.originalAmount)],
-          [money(collection.balanceAmount)],
+          [formats.money(collection.originalAmount)],
+          [formats.money(collection.balanceAmount)],
         ],
         note: narrativesOf(narratives, enumerations.collectionNarrative),
       };

@@ -22,12 +22,11 @@ export function drawHead(drawing: Drawing, root: Tag): void {
   sheet.paragraph(root, `${labels.title} · ${sourceOf(file, words)}`, 'title', 'H1');
   sheet.paragraph(root, nameOf(file.subject) ?? labels.unnamedSubject, 'name');
   sheet.y += 6;
-  const date = (text: string | undefined) => text && formats.date(text);
   drawFacts(sheet, root, [
     { label: labels.hitType, value: wordOf(words.enumerations.hitType, file.hitType) },
-    { label: labels.requestedOn, value: date(file.requestedDate) },
-    { label: labels.fileSince, value: date(file.fileSinceDate) },
-    { label: labels.lastActivity, value: date(file.lastActivityDate) },
+    { label: labels.requestedOn, value: formats.date(file.requestedDate) },
+    { label: labels.fileSince, value: formats.date(file.fileSinceDate) },
+    { label: labels.lastActivity, value: formats.date(file.lastActivityDate) },
     { label: labels.fileId, value: file.id },
     { label: labels.customerNumber, value: file.customerNumber },
     { label: labels.bureau, value: join([file.bureau?.name, file.bureau?.id], ', ') },
@@ -44,7 +43,7 @@ export function drawPageFrame(drawing: Drawing, page: number, pages: number): vo
   const facts = [
     nameOf(file.subject) ?? labels.unnamedSubject,
     `${labels.title}, ${sourceOf(file, words)}`,
-    file.requestedDate && formats.date(file.requestedDate),
+    formats.date(file.requestedDate),
   ];
   const header = sheet.fit(join(facts, '  ·  ') ?? '', WIDTH - right, 'muted');
   const top = TOP - 32;

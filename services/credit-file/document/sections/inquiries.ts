@@ -6,7 +6,6 @@ import { type Drawing, drawTableSection, wordOf } from './drawing.ts';
 export function drawInquiries(drawing: Drawing, root: Tag): void {
   const { words, file, formats } = drawing;
   const { labels } = words;
-  const date = (text: string | undefined) => text && formats.date(text);
   drawTableSection(drawing, root, {
     title: labels.localInquiries,
     columns: [
@@ -15,9 +14,9 @@ export function drawInquiries(drawing: Drawing, root: Tag): void {
       { title: [labels.customerNumber], share: 2 },
       { title: [labels.phone], share: 2 },
     ],
-    rows: (file.localInquiries ?? []).map(({ date: on, customer }) => ({
+    rows: (file.localInquiries ?? []).map(({ date, customer }) => ({
       cells: [
-        [date(on)],
+        [formats.date(date)],
         [customer?.name],
         [customer?.id],
         [customer?.phoneNumber && formatPhoneNumber(customer.phoneNumber)],
@@ -32,7 +31,7 @@ export function drawInquiries(drawing: Drawing, root: Tag): void {
       { title: [labels.industry], share: 2 },
     ],
     rows: (file.foreignInquiries ?? []).map((inquiry) => ({
-      cells: [[date(inquiry.date)], [inquiry.memberNameAndNumber], [inquiry.industry]],
+      cells: [[formats.date(inquiry.date)], [inquiry.memberNameAndNumber], [inquiry.industry]],
     })),
   });
 }
@@ -52,7 +51,7 @@ export function drawSpecialServices(drawing: Drawing, root: Tag): void {
     rows: (file.specialServices ?? []).map(({ type, dateReported, customer }) => ({
       cells: [
         [wordOf(enumerations.specialService, type)],
-        [dateReported && formats.date(dateReported)],
+        [formats.date(dateReported)],
         [customer?.name],
         [customer?.id],
         [customer?.phoneNumber && formatPhoneNumber(customer.phoneNumber)],
@@ -64,7 +63,6 @@ export function drawSpecialServices(drawing: Drawing, root: Tag): void {
 export function drawConsumerStatements(drawing: Drawing, root: Tag): void {
   const { words, file, formats } = drawing;
   const { labels } = words;
-  const date = (text: string | undefined) => text && formats.date(text);
   drawTableSection(drawing, root, {
     title: labels.consumerStatements,
     columns: [
@@ -74,8 +72,8 @@ export function drawConsumerStatements(drawing: Drawing, root: Tag): void {
     ],
     rows: (file.consumerStatements ?? []).map((statement) => ({
       cells: [
-        [date(statement.dateReported)],
-        [date(statement.dateToBePurged)],
+        [formats.date(statement.dateReported)],
+        [formats.date(statement.dateToBePurged)],
         [statement.statement],
       ],
     })),

@@ -14,9 +14,8 @@ export function drawPublicRecords(drawing: Drawing, root: Tag): void {
 }
 
 function drawBankruptcies(drawing: Drawing, root: Tag): void {
-  const { words, file } = drawing;
+  const { words, file, formats } = drawing;
   const { labels, enumerations } = words;
-  const { money, date } = optionalFormats(drawing);
   drawTableSection(drawing, root, {
     title: labels.bankruptcies,
     columns: [
@@ -29,7 +28,7 @@ function drawBankruptcies(drawing: Drawing, root: Tag): void {
     ],
     rows: (file.bankruptcies ?? []).map((bankruptcy) => ({
       cells: [
-        [date(bankruptcy.dateFiled)],
+        [formats.date(bankruptcy.dateFiled)],
         [partyName(bankruptcy.court), bankruptcy.caseNumber],
         [
           wordOf(enumerations.bankruptcyType, bankruptcy.type),
@@ -37,10 +36,10 @@ function drawBankruptcies(drawing: Drawing, root: Tag): void {
         ],
         [
           strong(wordOf(enumerations.disposition, bankruptcy.disposition?.type)),
-          date(bankruptcy.disposition?.date),
+          formats.date(bankruptcy.disposition?.date),
         ],
-        [money(bankruptcy.liabilityAmount)],
-        [money(bankruptcy.assetAmount)],
+        [formats.money(bankruptcy.liabilityAmount)],
+        [formats.money(bankruptcy.assetAmount)],
       ],
       note: narrativesOf(bankruptcy.narratives, enumerations.bankruptcyNarrative),
     })),
@@ -48,9 +47,8 @@ function drawBankruptcies(drawing: Drawing, root: Tag): void {
 }
 
 function drawLegalItems(drawing: Drawing, root: Tag): void {
-  const { words, file } = drawing;
+  const { words, file, formats } = drawing;
   const { labels, enumerations } = words;
-  const { money, date } = optionalFormats(drawing);
   drawTableSection(drawing, root, {
     title: labels.legalItems,
     columns: [
@@ -66,14 +64,14 @@ function drawLegalItems(drawing: Drawing, root: Tag): void {
           strong(wordOf(enumerations.legalItemType, item.type)),
           wordOf(enumerations.legalItemStatus, item.status),
         ],
-        [date(item.dateFiled) ?? '–', date(item.dateSatisfied)],
+        [formats.date(item.dateFiled) ?? '–', formats.date(item.dateSatisfied)],
         [partyName(item.court), item.caseNumber],
         [
           labelled(labels.plaintiff, item.plaintiff, words),
           labelled(labels.defendant, item.defendant, words),
           labelled(labels.lawyer, item.lawyerNameAddress, words),
         ],
-        [money(item.amount)],
+        [formats.money(item.amount)],
       ],
       note: narrativesOf(item.narratives, enumerations.legalItemNarrative),
     })),
@@ -81,9 +79,8 @@ function drawLegalItems(drawing: Drawing, root: Tag): void {
 }
 
 function drawSecuredLoans(drawing: Drawing, root: Tag): void {
-  const { words, file } = drawing;
+  const { words, file, formats } = drawing;
   const { labels, enumerations } = words;
-  const { date } = optionalFormats(drawing);
   drawTableSection(drawing, root, {
     title: labels.securedLoans,
     columns: [
@@ -95,8 +92,8 @@ function drawSecuredLoans(drawing: Drawing, root: Tag): void {
     ],
     rows: (file.securedLoans ?? []).map((loan) => ({
       cells: [
-        [date(loan.dateFiled)],
-        [date(loan.maturityDate)],
+        [formats.date(loan.dateFiled)],
+        [formats.date(loan.maturityDate)],
         [partyName(loan.court)],
         [loan.creditor?.nameAddressAndAmount],
         [loan.industry],
@@ -112,12 +109,4 @@ function partyName(party: Party | undefined): string | undefined {
 
 function strong(text: string | undefined): CellText | undefined {
   return text === undefined ? undefined : { text, style: 'strong' };
-}
-
-function optionalFormats({ formats }: Drawing) {
-  return {
-    money: (amount: number | undefined) =>
-      amount === undefined ? undefined : formats.money(amount),
-    date: (text: string | undefined) => (text ? formats.date(text) : undefined),
-  };
 }

@@ -16,13 +16,12 @@ export function drawSubject(drawing: Drawing, root: Tag): void {
   const section = sheet.tag(root, 'Sect');
   sheet.reserve(60);
   drawHeading(sheet, section, labels.subject, 'section');
-  const date = (text: string | undefined) => text && formats.date(text);
   const facts = [
     { label: labels.name, value: nameOf(subject), style: 'strong' as const },
-    { label: labels.dateOfBirth, value: date(subject.dateOfBirth) },
+    { label: labels.dateOfBirth, value: formats.date(subject.dateOfBirth) },
     { label: labels.socialInsuranceNumber, value: subject.sin && maskSin(subject.sin) },
   ];
-  const death = date(subject.dateOfDeath);
+  const death = formats.date(subject.dateOfDeath);
   if (death) facts.push({ label: labels.dateOfDeath, value: death });
   drawFacts(sheet, section, facts);
   sheet.y += 4;
@@ -65,10 +64,7 @@ function drawAddresses(drawing: Drawing, section: Tag): void {
         address.postalCode && formatPostalCode(address.postalCode),
       ]);
       return {
-        cells: [
-          [join([street, city], ', ')],
-          [address.dateReported && formats.date(address.dateReported)],
-        ],
+        cells: [[join([street, city], ', ')], [formats.date(address.dateReported)]],
       };
     }),
   });
@@ -93,13 +89,9 @@ function drawEmployments(drawing: Drawing, section: Tag): void {
         [employment.employerName],
         [employment.occupation],
         [join([employment.city, employment.province])],
-        [employment.dateEmployed && formats.date(employment.dateEmployed)],
-        [employment.dateLeft && formats.date(employment.dateLeft)],
-        [
-          employment.monthlyIncome === undefined
-            ? undefined
-            : formats.money(employment.monthlyIncome),
-        ],
+        [formats.date(employment.dateEmployed)],
+        [formats.date(employment.dateLeft)],
+        [formats.money(employment.monthlyIncome)],
       ],
     })),
   });

@@ -32,12 +32,11 @@ export function drawSummary(drawing: Drawing, root: Tag): void {
 /** Draws, in a box, what a lender must not miss. */
 function drawAttention({ sheet, file, words, formats }: Drawing, section: Tag): void {
   const { labels, enumerations } = words;
-  const death = file.subject?.dateOfDeath;
   const services = new Set(file.specialServices?.map(({ type }) => type));
   const statements = file.consumerStatements?.length ?? 0;
   const points = [
     file.hitType === 'HIT' ? undefined : wordOf(enumerations.hitType, file.hitType),
-    labelled(labels.dateOfDeath, death && formats.date(death), words),
+    labelled(labels.dateOfDeath, formats.date(file.subject?.dateOfDeath), words),
     ...Array.from(services, (type) => wordOf(enumerations.specialService, type)),
     statements > 0
       ? labelled(labels.consumerStatements, formats.number(statements), words)
@@ -68,8 +67,6 @@ function accountFacts({ file, words, formats }: Drawing): Fact[] {
   const trades = file.trades ?? [];
   const totals = totalAccounts(trades);
   const worst = worstRates(trades);
-  const money = (amount: number | undefined) =>
-    amount === undefined ? undefined : formats.money(amount);
   const oldest = trades
     .map(({ dateOpened }) => dateOpened ?? '')
     .filter(Boolean)
@@ -81,9 +78,9 @@ function accountFacts({ file, words, formats }: Drawing): Fact[] {
     style: rate && lateness(rate) ? 'alert' : 'strong',
   });
   return [
-    { label: labels.totalBalance, value: money(totals.balance), style: 'figure' },
-    { label: labels.pastDue, value: money(totals.pastDue), style: 'figure' },
-    { label: labels.creditLimits, value: money(totals.limits), style: 'figure' },
+    { label: labels.totalBalance, value: formats.money(totals.balance), style: 'figure' },
+    { label: labels.pastDue, value: formats.money(totals.pastDue), style: 'figure' },
+    { label: labels.creditLimits, value: formats.money(totals.limits), style: 'figure' },
     {
       label: labels.utilisation,
       value: utilisation && formats.percentage(utilisation.used / utilisation.limits),
@@ -92,10 +89,14 @@ function accountFacts({ file, words, formats }: Drawing): Fact[] {
         words.usedOf(formats.money(utilisation.used), formats.money(utilisation.limits)),
       style: 'figure',
     },
-    { label: labels.monthlyPayments, value: money(totals.monthlyPayments), style: 'figure' },
+    {
+      label: labels.monthlyPayments,
+      value: formats.money(totals.monthlyPayments),
+      style: 'figure',
+    },
     rateFact(labels.worstRateNow, worst.present),
     rateFact(labels.worstRateEver, worst.ever),
-    { label: labels.oldestAccount, value: oldest && formats.date(oldest), style: 'strong' },
+    { label: labels.oldestAccount, value: formats.date(oldest), style: 'strong' },
   ];
 }
 

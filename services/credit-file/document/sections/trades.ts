@@ -33,9 +33,8 @@ function rowOf(drawing: Drawing, trade: Trade): Row {
   const { words, formats } = drawing;
   const { association, portfolioType, paymentRate, tradeStatus } = words.enumerations;
   const currency = isInUsDollars(trade) ? 'USD' : 'CAD';
-  const money = (amount: number | undefined) =>
-    amount === undefined ? undefined : formats.money(amount, currency);
-  const date = (text: string | undefined) => (text ? formats.date(text) : '–');
+  const money = (amount: number | undefined) => formats.money(amount, currency);
+  const date = (text: string | undefined) => formats.date(text) ?? '–';
   const rate = wordOf(paymentRate, trade.paymentRate);
   const isLate = trade.paymentRate !== undefined && lateness(trade.paymentRate) !== undefined;
   const { creditor } = trade;
@@ -85,8 +84,7 @@ function noteOf({ words, formats }: Drawing, trade: Trade): CellText | undefined
   const counts = [trade.count30DaysPastDue, trade.count60DaysPastDue, trade.count90DaysPastDue];
   const daysPastDue = counts.every((count) => count === undefined)
     ? undefined
-    : counts.map((count) => (count === undefined ? '–' : formats.number(count))).join('/');
-  const months = trade.monthsReviewed;
+    : counts.map((count) => formats.number(count) ?? '–').join('/');
   const earlier = (trade.previousHighPaymentRates ?? []).map(({ rate, date }) =>
     join([wordOf(enumerations.paymentRate, rate), date && `(${formats.month(date)})`]),
   );
@@ -95,11 +93,7 @@ function noteOf({ words, formats }: Drawing, trade: Trade): CellText | undefined
   );
   const parts = [
     labelled(labels.daysPastDue, daysPastDue, words),
-    labelled(
-      labels.monthsReviewed,
-      months === undefined ? undefined : formats.number(months),
-      words,
-    ),
+    labelled(labels.monthsReviewed, formats.number(trade.monthsReviewed), words),
     labelled(labels.previousRates, join(earlier, ', '), words),
     labelled(labels.narratives, join(narratives, ', '), words),
   ];

@@ -28,7 +28,15 @@ test('a calendar date is the same day wherever the process runs', () => {
 });
 
 test('a text that is no calendar date is returned as it is', () => {
-  for (const text of ['2026-13-01', 'yesterday', '2026', '']) expect(english.date(text)).toBe(text);
+  for (const text of ['2026-13-01', '2026-02-30', 'yesterday', '2026'])
+    expect(english.date(text)).toBe(text);
+});
+
+test('an absent value has no text', () => {
+  expect(english.date('')).toBeUndefined();
+  expect(english.date(undefined)).toBeUndefined();
+  expect(english.money(undefined)).toBeUndefined();
+  expect(english.number(undefined)).toBeUndefined();
 });
 
 test('a ratio is a percentage without decimals', () => {

@@ -1,21 +1,27 @@
 /** How a document writes amounts, dates, numbers and lists in its language. */
+import { isCalendarDate } from '@creditlane/runtime/calendar-date';
 import type { Words } from './words.ts';
 
+type Currency = 'CAD' | 'USD';
+
+/** An absent value has no text: the format returns undefined. */
 export interface Formats {
   /** Dollars, with cents only if the amount has cents: "$1,250" or "1 250 $". */
-  money(amount: number, currency?: 'CAD' | 'USD'): string;
-  /** A calendar date: "Jan. 5, 2026" or "5 janv. 2026". Any other text is returned as it is. */
-  date(text: string): string;
+  money(amount: number, currency?: Currency): string;
+  money(amount: number | undefined, currency?: Currency): string | undefined;
+  /** A calendar date: "Jan. 5, 2026" or "5 janv. 2026". Any other text is returned as it is; an empty one is absent. */
+  date(text: string | undefined): string | undefined;
   /** The month of a calendar date: "Jan. 2026". */
   month(text: string): string;
   number(value: number): string;
+  number(value: number | undefined): string | undefined;
   /** A ratio as a percentage without decimals. */
   percentage(ratio: number): string;
 }
 
 /** The formats of the language of `words`. Dates have no time zone: they are read and written in UTC. */
 export function formatsOf({ locale }: Words): Formats {
-  const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
+  const decimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
   const percentage = new Intl.NumberFormat(locale, { style: 'percent' });
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
   const month = new Intl.DateTimeFormat(locale, {
@@ -26,17 +32,22 @@ export function formatsOf({ locale }: Words): Formats {
   const formatDate = (text: string, format: Intl.DateTimeFormat) => {
     return isCalendarDate(text) ? format.format(new Date(text)) : text;
   };
+  function number(value: number): string;
+  function number(value: number | undefined): string | undefined;
+  function number(value: number | undefined) {
+    return value === undefined ? undefined : decimal.format(value);
+  }
   return {
     money: moneyFormat(locale),
-    date: (text) => formatDate(text, date),
+    date: (text) => (text ? formatDate(text, date) : undefined),
     month: (text) => formatDate(text, month),
-    number: (value) => number.format(value),
+    number,
     percentage: (ratio) => percentage.format(ratio),
   };
 }
 
 function moneyFormat(locale: string): Formats['money'] {
-  const make = (currency: string, digits: number) =>
+  const make = (currency: Currency, digits: number) =>
     new Intl.NumberFormat(locale, {
       style: 'currency',
       currency,
@@ -47,15 +58,14 @@ function moneyFormat(locale: string): Formats['money'] {
     CAD: { whole: make('CAD', 0), cents: make('CAD', 2) },
     USD: { whole: make('USD', 0), cents: make('USD', 2) },
   };
-  return (amount, currency = 'CAD') => {
+  function money(amount: number, currency?: Currency): string;
+  function money(amount: number | undefined, currency?: Currency): string | undefined;
+  function money(amount: number | undefined, currency: Currency = 'CAD') {
+    if (amount === undefined) return undefined;
     const { whole, cents } = formats[currency];
     return (Number.isInteger(amount) ? whole : cents).format(amount);
-  };
-}
-
-/** Whether a text is a date such as "2026-01-05". */
-export function isCalendarDate(text: string | undefined): text is string {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text ?? '') && !Number.isNaN(Date.parse(text ?? ''));
+  }
+  return money;
 }
 
 /** A telephone number of North America in groups: "416-555-0101". Any other text stays as it is. */
