@@ -1,4 +1,4 @@
-// The retailers that the simulated bureaus know, by their credentials.
+/** The retailers that the simulated bureaus know, by their credentials. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 export interface EquifaxAccount {

@@ -1,5 +1,7 @@
-// The bureau simulator: two credit bureaus for development and tests, in their wire formats over HTTP. Nobody's
-// file is in it: the personas and all other persons are made up.
+/**
+ * The bureau simulator: two credit bureaus for development and tests, in their wire formats over HTTP. Nobody's
+ * file is in it: the personas and all other persons are made up.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { torontoDate } from '@creditlane/runtime/calendar-date';
 import { systemClock } from '@creditlane/runtime/clock';

@@ -1,4 +1,4 @@
-// The hard inquiries that the simulator has received, the latest of them.
+/** The hard inquiries that the simulator has received, the latest of them. */
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Source } from './personas/inquiry.ts';
 

@@ -1,4 +1,4 @@
-// Answers an inquiry over HTTP as its persona behaves, failures of the connection included.
+/** Answers an inquiry over HTTP as its persona behaves, failures of the connection included. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';

@@ -1,4 +1,4 @@
-// Requests to the simulated bureaus, for tests.
+/** Requests to the simulated bureaus, for tests. */
 import { DEMO_ACCOUNTS, type EquifaxAccount, type TransUnionAccount } from './accounts.ts';
 import { REQUEST_TEMPLATE } from './transunion/request-template.ts';
 import { group, text } from './xml-text.ts';

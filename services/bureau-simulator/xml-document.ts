@@ -1,4 +1,4 @@
-// Reads the XML of requests into a tree. Document type declarations, and with them entities, are refused.
+/** Reads the XML of requests into a tree. Document type declarations, and with them entities, are refused. */
 import { SaxesParser } from 'saxes';
 
 export interface XmlElement {

@@ -1,4 +1,4 @@
-// Writes XML. An absent value gives no text at all, so that an absent field leaves no element behind.
+/** Writes XML. An absent value gives no text at all, so that an absent field leaves no element behind. */
 
 type Attributes = Readonly<Record<string, string | undefined>>;
 

@@ -1,4 +1,4 @@
-// Equifax Canada's token endpoint: RFC 6749, client credentials grant.
+/** Equifax Canada's token endpoint: RFC 6749, client credentials grant. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@creditlane/runtime/clock';

@@ -1,4 +1,4 @@
-// Equifax Canada's answers in the wire format: credit files and errors.
+/** Equifax Canada's answers in the wire format: credit files and errors. */
 import type { CreditFile } from '../credit-file.ts';
 import { element, group, list, text } from '../xml-text.ts';
 import {

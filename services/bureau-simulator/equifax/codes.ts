@@ -1,5 +1,7 @@
-// Equifax Canada's codes, by the values of the interface. A code that is not publicly known begins with 9:
-// adapters have no such code in their tables and have to read the description.
+/**
+ * Equifax Canada's codes, by the values of the interface. A code that is not publicly known begins with 9:
+ * adapters have no such code in their tables and have to read the description.
+ */
 
 /** The attributes of a coded element. */
 export interface Coded {

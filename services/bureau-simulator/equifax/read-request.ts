@@ -1,4 +1,4 @@
-// Reads Equifax Canada's request: who is asked about, by whom, and what is wrong with it.
+/** Reads Equifax Canada's request: who is asked about, by whom, and what is wrong with it. */
 import { type EquifaxAccount, isKnownAccount } from '../accounts.ts';
 import { BAD_CREDENTIALS, MISSING_TAG } from '../personas/failing-personas.ts';
 import type { ProviderError } from '../personas/persona.ts';

@@ -1,4 +1,4 @@
-// Equifax Canada's three transports: a form with an access token, a SOAP 1.2 message, and the older form.
+/** Equifax Canada's three transports: a form with an access token, a SOAP 1.2 message, and the older form. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answerJson, refuse } from '@creditlane/runtime/http/json-answer';
 import type { EquifaxAccount } from '../accounts.ts';

@@ -1,4 +1,4 @@
-// The sections of an Equifax answer but header and trades, as XML.
+/** The sections of an Equifax answer but header and trades, as XML. */
 import type { CreditFile, Subject } from '../credit-file.ts';
 import { element, group, list, text } from '../xml-text.ts';
 import { codeOf } from './codes.ts';

@@ -1,4 +1,4 @@
-// The trades of an Equifax answer: once with months, and once more in CNExtendedTrades with exact days.
+/** The trades of an Equifax answer: once with months, and once more in CNExtendedTrades with exact days. */
 import type { Trade } from '../credit-file.ts';
 import { element, group, list, text } from '../xml-text.ts';
 import { codeOf } from './codes.ts';

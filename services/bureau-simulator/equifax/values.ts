@@ -1,4 +1,4 @@
-// Equifax Canada's notation of amounts, counts, dates and codes, as elements.
+/** Equifax Canada's notation of amounts, counts, dates and codes, as elements. */
 import { element, group, text } from '../xml-text.ts';
 import { codeOf } from './codes.ts';
 

@@ -1,4 +1,4 @@
-// The XML that answers an inquiry with files.
+/** The XML that answers an inquiry with files. */
 import { writeEquifaxAnswer } from '../equifax/answer.ts';
 import { writeTransUnionAnswer } from '../transunion/answer.ts';
 import { makeOrdinaryFile } from './files/ordinary-file.ts';

@@ -1,4 +1,4 @@
-// Personas whose inquiry gives no file.
+/** Personas whose inquiry gives no file. */
 import type { Source } from './inquiry.ts';
 import { type Persona, withoutFile } from './persona.ts';
 

@@ -1,4 +1,4 @@
-// Personas whose file is found.
+/** Personas whose file is found. */
 import type { CreditFile } from '../credit-file.ts';
 import { makeEmptyFile, makeHitFile } from './files/file.ts';
 import {

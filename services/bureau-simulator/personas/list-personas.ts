@@ -1,4 +1,4 @@
-// The personas as a program reads them: one entry for each bureau at which a persona is known.
+/** The personas as a program reads them: one entry for each bureau at which a persona is known. */
 import type { Source } from './inquiry.ts';
 import type { Outcome, Persona } from './persona.ts';
 import { PERSONAS } from './personas.ts';

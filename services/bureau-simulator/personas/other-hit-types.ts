@@ -1,4 +1,4 @@
-// Personas whose answer is whole and has another hit type than HIT.
+/** Personas whose answer is whole and has another hit type than HIT. */
 import type { CreditFile } from '../credit-file.ts';
 import { makeEmptyFile } from './files/file.ts';
 import { CONSUMER_STATEMENTS } from './files/sections.ts';

@@ -1,4 +1,4 @@
-// The personas by name, and who is meant by a name.
+/** The personas by name, and who is meant by a name. */
 import { FAILING_PERSONAS } from './failing-personas.ts';
 import { HIT_PERSONAS } from './hit-personas.ts';
 import type { Source } from './inquiry.ts';

@@ -1,4 +1,4 @@
-// TransUnion Canada's answers in the wire format: credit files and errors.
+/** TransUnion Canada's answers in the wire format: credit files and errors. */
 import type { CreditFile, Trade } from '../credit-file.ts';
 import { element, group, list, text } from '../xml-text.ts';
 

@@ -1,4 +1,4 @@
-// TransUnion Canada's transport, with a request that the simulator has defined: none is publicly known.
+/** TransUnion Canada's transport, with a request that the simulator has defined: none is publicly known. */
 import { refuse } from '@creditlane/runtime/http/json-answer';
 import { isKnownAccount, type TransUnionAccount } from '../accounts.ts';
 import type { Bureau } from '../bureau.ts';

@@ -1,4 +1,4 @@
-// What every file of the simulator has: the person and the member of the inquiry.
+/** What every file of the simulator has: the person and the member of the inquiry. */
 import type { CreditFile, Subject } from '../../credit-file.ts';
 import type { ReceivedInquiry } from '../inquiry.ts';
 

@@ -1,4 +1,4 @@
-// The file of a person who is no persona: an ordinary one, always the same for the same name.
+/** The file of a person who is no persona: an ordinary one, always the same for the same name. */
 import { createHash } from 'node:crypto';
 import type { CreditFile, Trade } from '../../credit-file.ts';
 import type { ReceivedInquiry } from '../inquiry.ts';

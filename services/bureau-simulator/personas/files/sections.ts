@@ -1,4 +1,4 @@
-// Sections of the personas' files beside trades. Days that the wire formats lack are the first of the month.
+/** Sections of the personas' files beside trades. Days that the wire formats lack are the first of the month. */
 import type { CreditFile } from '../../credit-file.ts';
 import type { Source } from '../inquiry.ts';
 

@@ -1,4 +1,4 @@
-// Trades of the personas' files.
+/** Trades of the personas' files. */
 import type { Trade } from '../../credit-file.ts';
 
 /** A card that is paid as agreed. */
