@@ -3,11 +3,8 @@
  * adapters have no such code in their tables and have to read the description.
  */
 
-/** The attributes of a coded element. */
-export interface Coded {
-  code: string;
-  description: string;
-}
+/** The attributes of a coded element; none without a value. */
+type Coded = { code?: string; description?: string };
 
 const KNOWN_CODES: Readonly<Record<string, string>> = {
   // HitCode
@@ -87,7 +84,8 @@ const WORDINGS: Readonly<Record<string, string>> = {
  * The attributes of an element for a value of the interface.
  * @param elementName decides the code where two elements have the same value
  */
-export function codeOf(elementName: string, value: string): Coded {
+export function codeOf(elementName: string, value: string | undefined): Coded {
+  if (value === undefined) return {};
   const code = CODES_BY_ELEMENT[elementName]?.[value] ?? KNOWN_CODES[value];
   return { code: code ?? makeCode(value), description: describe(value) };
 }

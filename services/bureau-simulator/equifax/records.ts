@@ -17,7 +17,7 @@ export function writePerson(subject: Subject = {}): string {
   const { otherNames, addressHistory, employmentHistory } = subject;
   return [
     list('CNOtherNames', otherNames, (it) =>
-      element('CNOtherName', it.type ? { ...codeOf('CNOtherName', it.type) } : {}, nameOf(it)),
+      element('CNOtherName', codeOf('CNOtherName', it.type), nameOf(it)),
     ),
     group('CNAddresses', ...(addressHistory ?? []).map(writeAddress)),
     group('CNEmployments', ...(employmentHistory ?? []).map(writeEmployment)),
@@ -87,7 +87,7 @@ export function writeBankruptcy(it: Item<'bankruptcies'>): string {
 export function writeCollection(it: Item<'collections'>): string {
   return element(
     'CNCollection',
-    it.type ? { ...codeOf('CNCollection', it.type) } : {},
+    codeOf('CNCollection', it.type),
     month('AssignedDate', it.assignedDate),
     party('AgencyId', it.agency),
     text('LedgerNumber', it.agencyAccountNumber),
@@ -108,7 +108,7 @@ export function writeCollection(it: Item<'collections'>): string {
 export function writeLegalItem(it: Item<'legalItems'>): string {
   return element(
     'CNLegalItem',
-    it.type ? { ...codeOf('CNLegalItem', it.type) } : {},
+    codeOf('CNLegalItem', it.type),
     month('DateFiled', it.dateFiled),
     party('CourtId', it.court),
     text('CaseNumber', it.caseNumber),
@@ -156,7 +156,7 @@ export function writeForeignInquiry(it: Item<'foreignInquiries'>): string {
 export function writeSpecialService(it: Item<'specialServices'>): string {
   return element(
     'CNSpecialService',
-    it.type ? { ...codeOf('CNSpecialService', it.type) } : {},
+    codeOf('CNSpecialService', it.type),
     month('DateReported', it.dateReported),
     text('CustomerNumber', it.customer?.id),
     text('Name', it.customer?.name),

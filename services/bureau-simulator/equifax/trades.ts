@@ -46,9 +46,8 @@ function writeTrade(it: Trade): string {
 /** A rate's code, with a leading space as in some answers of the bureau. */
 function writeRate(name: string, rate: string | undefined, ...contents: string[]): string {
   if (rate === undefined && contents.every((it) => it === '')) return '';
-  if (rate === undefined) return element(name, {}, ...contents);
   const { code, description } = codeOf('PaymentRate', rate);
-  return element(name, { code: ` ${code}`, description }, ...contents);
+  return element(name, { code: code && ` ${code}`, description }, ...contents);
 }
 
 function writeExtendedTrade(it: Trade): string {

@@ -26,7 +26,7 @@ export function month(name: string, date: string | undefined): string {
 /** An empty element whose attributes have the code of a value and its description. */
 export function coded(name: string, value: string | undefined, ...contents: string[]): string {
   if (value === undefined && contents.every((it) => it === '')) return '';
-  return element(name, value === undefined ? {} : { ...codeOf(name, value) }, ...contents);
+  return element(name, codeOf(name, value), ...contents);
 }
 
 export function narratives(values: readonly string[] | undefined): string {
