@@ -1,6 +1,6 @@
 /** The bureaus' answers with 200 trades: how many are read into credit files by one core in a second. */
-import { writeFiles } from '@creditlane/bureau-simulator/persona-answer';
 import { findPersona } from '@creditlane/bureau-simulator/personas';
+import { writeFiles } from '@creditlane/bureau-simulator/send-answer';
 import { FORMATS } from '@creditlane/credit-file/test-formats';
 import { SaxesParser } from 'saxes';
 import type { Plan } from '../plan.ts';

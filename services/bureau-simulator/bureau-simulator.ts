@@ -15,9 +15,7 @@ import type { Bureau } from './bureau.ts';
 import { AccessTokens } from './equifax/access-tokens.ts';
 import { createEquifax } from './equifax/receive.ts';
 import { InquiryLog } from './inquiry-log.ts';
-import { ORDINARY } from './personas/answer.ts';
-import { listPersonas } from './personas/list-personas.ts';
-import { findPersona } from './personas/personas.ts';
+import { findPersona, listPersonas, ORDINARY } from './personas/personas.ts';
 import { sendAnswer, sendError } from './send-answer.ts';
 import { createTransUnion } from './transunion/receive.ts';
 

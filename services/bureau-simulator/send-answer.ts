@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ORDINARY, writeFiles } from './personas/answer.ts';
+import { writeEquifaxAnswer } from './equifax/answer.ts';
 import type { ReceivedInquiry } from './personas/inquiry.ts';
-import type { Behaviour, ProviderError } from './personas/persona.ts';
+import type { Behaviour, FileBehaviour, ProviderError } from './personas/persona.ts';
+import { ORDINARY } from './personas/personas.ts';
+import { writeTransUnionAnswer } from './transunion/answer.ts';
 
 /** What the transport of an inquiry adds to the answer's XML. */
 export interface AnswerForm {
@@ -79,6 +81,17 @@ export async function sendAnswer(
       // Without the transport's own XML: inside of a SOAP message it would be a text.
       return send(200, ENTITY_BOMB);
   }
+}
+
+/** The XML of the files, in the wire format of the bureau that was asked. */
+export function writeFiles(inquiry: ReceivedInquiry, behaviour: FileBehaviour): string {
+  const [file, ...otherFiles] = behaviour.makeFiles(inquiry);
+  const { reference } = inquiry;
+  const xml =
+    inquiry.source === 'EQUIFAX'
+      ? writeEquifaxAnswer(file, { reference, otherFiles })
+      : writeTransUnionAnswer(file, { reference, envelope: behaviour.isBare ? 'root' : 'soap' });
+  return behaviour.alter?.(xml) ?? xml;
 }
 
 /** Sends an error of the bureau's format, which comes with the status of a success. */

@@ -1,8 +1,8 @@
 // What the simulator answers for each of its personas, and what the credit-file service makes of it.
 import { join } from 'node:path';
 import { writeEquifaxError } from '@creditlane/bureau-simulator/equifax-answer';
-import { writeFiles } from '@creditlane/bureau-simulator/persona-answer';
 import { PERSONAS } from '@creditlane/bureau-simulator/personas';
+import { writeFiles } from '@creditlane/bureau-simulator/send-answer';
 import { writeTransUnionError } from '@creditlane/bureau-simulator/transunion-answer';
 import { type FormatName, readAnswer } from '@creditlane/credit-file/test-formats';
 import { openApiDocument } from '@creditlane/gateway/document/openapi-document';

@@ -1,6 +1,6 @@
 // The demo records: two tenants, made through the REST interface.
 import { randomUUID } from 'node:crypto';
-import { type ListedPersona, listPersonas } from '@creditlane/bureau-simulator/list-personas';
+import { type ListedPersona, listPersonas } from '@creditlane/bureau-simulator/personas';
 import { ApiCaller } from './api-caller.ts';
 
 /** A tenant's records: its integration, retailer, creditor, and one application. */

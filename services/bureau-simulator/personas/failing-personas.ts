@@ -1,9 +1,5 @@
 /** Personas whose inquiry gives no file. */
-import type { Source } from './inquiry.ts';
-import { type Persona, withoutFile } from './persona.ts';
-
-const EQUIFAX: readonly Source[] = ['EQUIFAX'];
-const TRANSUNION: readonly Source[] = ['TRANSUNION'];
+import { EQUIFAX, type Persona, TRANSUNION, withoutFile } from './persona.ts';
 
 /** The error to a wrong member number or security code. */
 export const BAD_CREDENTIALS = {

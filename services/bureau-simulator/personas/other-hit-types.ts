@@ -2,7 +2,7 @@
 import type { CreditFile } from '../credit-file.ts';
 import { makeEmptyFile } from './files/file.ts';
 import { CONSUMER_STATEMENTS } from './files/sections.ts';
-import { BOTH, type Persona, withFile } from './persona.ts';
+import { BOTH, EQUIFAX, type Persona, withFile } from './persona.ts';
 
 type HitType = NonNullable<CreditFile['hitType']>;
 
@@ -13,10 +13,9 @@ function withHitType(
   about: string,
   records: Partial<CreditFile> = {},
 ): Persona {
-  return withFile({ firstName, lastName, about, hitType }, (inquiry) => ({
-    ...makeEmptyFile(inquiry, hitType),
-    ...records,
-  }));
+  return withFile({ sources: EQUIFAX, firstName, lastName, about, hitType }, (inquiry) => [
+    { ...makeEmptyFile(inquiry, hitType), ...records },
+  ]);
 }
 
 export const OTHER_HIT_TYPES: readonly Persona[] = [
@@ -27,7 +26,7 @@ export const OTHER_HIT_TYPES: readonly Persona[] = [
   withHitType('NO_CREDIT_FILE_REQUESTED', 'Nora', 'Norequest', 'the product has no credit file'),
   withHitType('MANUAL_FILE', 'Manny', 'Manual', 'a file that the bureau sends by hand'),
   withHitType('CONSUMER_DECLARATION', 'Dawn', 'Declaration', 'a declaration of the consumer', {
-    consumerStatements: CONSUMER_STATEMENTS ?? [],
+    consumerStatements: CONSUMER_STATEMENTS,
   }),
   withHitType('REFERRED_FILE', 'Rory', 'Referred', 'a file that another office has'),
   withHitType(

@@ -9,18 +9,22 @@ export interface ProviderError {
   detail?: string;
 }
 
+/** One or more files for one answer. */
+export type MakeFiles = (inquiry: ReceivedInquiry) => [CreditFile, ...CreditFile[]];
+
+export interface FileBehaviour {
+  kind: 'file';
+  makeFiles: MakeFiles;
+  /** Changes the answer's XML, for what no credit file can express. */
+  alter?: (xml: string) => string;
+  /** The root of TransUnion's answer is REL4Report, without a SOAP envelope. */
+  isBare?: true;
+  delayMs?: number;
+}
+
 /** How a bureau answers an inquiry. */
 export type Behaviour =
-  /** With one or more files. */
-  | {
-      kind: 'file';
-      makeFiles: (inquiry: ReceivedInquiry) => [CreditFile, ...CreditFile[]];
-      /** Changes the answer's XML, for what no credit file can express. */
-      alter?: (xml: string) => string;
-      /** The root of TransUnion's answer is REL4Report, without a SOAP envelope. */
-      isBare?: true;
-      delayMs?: number;
-    }
+  | FileBehaviour
   /** With an error of the bureau's format. */
   | ({ kind: 'error' } & ProviderError)
   /** With an error of HTTP. */
@@ -58,25 +62,21 @@ export interface Persona {
   behaviour: Behaviour;
 }
 
-type Facts = Pick<Persona, 'firstName' | 'lastName' | 'about'> & {
-  isByFirstName?: true;
-  sources?: readonly Source[];
-};
+type Facts = Pick<Persona, 'firstName' | 'lastName' | 'about'> &
+  Partial<Pick<Persona, 'isByFirstName' | 'sources'>>;
 
-export const BOTH: readonly Source[] = ['EQUIFAX', 'TRANSUNION'];
+export const EQUIFAX: readonly Source[] = ['EQUIFAX'];
+export const TRANSUNION: readonly Source[] = ['TRANSUNION'];
+export const BOTH: readonly Source[] = [...EQUIFAX, ...TRANSUNION];
 
-/** A persona with a file; of Equifax only unless `facts` has sources. */
+/** A persona with a file, a hit at once unless `facts` says otherwise, known at both bureaus unless it has sources. */
 export function withFile(
-  facts: Facts & { hitType?: NonNullable<CreditFile['hitType']> },
-  makeFile: (inquiry: ReceivedInquiry) => CreditFile,
+  facts: Facts & Partial<Pick<Persona, 'hitType' | 'outcome'>>,
+  makeFiles: MakeFiles,
+  how: Omit<FileBehaviour, 'kind' | 'makeFiles'> = {},
 ): Persona {
-  return {
-    sources: ['EQUIFAX'],
-    hitType: 'HIT',
-    outcome: 'complete',
-    ...facts,
-    behaviour: { kind: 'file', makeFiles: (inquiry) => [makeFile(inquiry)] },
-  };
+  const behaviour: Behaviour = { kind: 'file', makeFiles, ...how };
+  return { sources: BOTH, hitType: 'HIT', outcome: 'complete', ...facts, behaviour };
 }
 
 /** A persona without a file, known at both bureaus unless `facts` has sources. */

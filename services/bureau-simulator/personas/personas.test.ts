@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { CreditFile } from '../credit-file.ts';
+import { writeFiles } from '../send-answer.ts';
 import { findElement, readXml } from '../xml-document.ts';
-import { ORDINARY, writeFiles } from './answer.ts';
 import type { ReceivedInquiry, Source } from './inquiry.ts';
-import { listPersonas } from './list-personas.ts';
 import type { Persona } from './persona.ts';
-import { findPersona, PERSONAS } from './personas.ts';
+import { findPersona, listPersonas, ORDINARY, PERSONAS } from './personas.ts';
 
 function makeInquiry(source: Source, of: { firstName: string; lastName: string }): ReceivedInquiry {
   return {

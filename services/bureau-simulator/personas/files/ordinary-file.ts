@@ -26,9 +26,9 @@ export function makeOrdinaryFile(inquiry: ReceivedInquiry): CreditFile {
   return {
     ...file,
     id: String(digest.readUInt32BE(16)).padStart(10, '0'),
-    subject: { ...file.subject, employmentHistory: EMPLOYMENTS?.slice(0, 1) ?? [] },
+    subject: { ...file.subject, employmentHistory: EMPLOYMENTS.slice(0, 1) },
     trades,
-    localInquiries: LOCAL_INQUIRIES?.slice(0, draw(8, 3)) ?? [],
+    localInquiries: LOCAL_INQUIRIES.slice(0, draw(8, 3)),
     scores: [scoreOf(inquiry.source, LOWEST_SCORE + draw(9, SCORES_BETWEEN))],
   };
 }

@@ -1,10 +1,12 @@
 /** Sections of the personas' files beside trades. Days that the wire formats lack are the first of the month. */
-import type { CreditFile } from '../../credit-file.ts';
+import type { CreditFile, Subject } from '../../credit-file.ts';
 import type { Source } from '../inquiry.ts';
+
+type Section<Name extends keyof CreditFile> = NonNullable<CreditFile[Name]>;
 
 const SUPERIOR_COURT = { id: '481SC00010', name: 'SUPERIOR COURT TORONTO' };
 
-export const BANKRUPTCIES: CreditFile['bankruptcies'] = [
+export const BANKRUPTCIES: Section<'bankruptcies'> = [
   {
     dateFiled: '2021-03-01',
     court: SUPERIOR_COURT,
@@ -29,7 +31,7 @@ export const BANKRUPTCIES: CreditFile['bankruptcies'] = [
   },
 ];
 
-export const COLLECTIONS: CreditFile['collections'] = [
+export const COLLECTIONS: Section<'collections'> = [
   {
     type: 'UNPAID',
     assignedDate: '2025-05-01',
@@ -58,7 +60,7 @@ export const COLLECTIONS: CreditFile['collections'] = [
   },
 ];
 
-export const LEGAL_ITEMS: CreditFile['legalItems'] = [
+export const LEGAL_ITEMS: Section<'legalItems'> = [
   {
     type: 'UNSETTLED_JUDGMENT',
     dateFiled: '2024-04-01',
@@ -84,7 +86,7 @@ export const LEGAL_ITEMS: CreditFile['legalItems'] = [
   },
 ];
 
-export const SECURED_LOANS: CreditFile['securedLoans'] = [
+export const SECURED_LOANS: Section<'securedLoans'> = [
   {
     dateFiled: '2023-07-01',
     court: { id: '481SC00020', name: 'PPSA REGISTRY WINNIPEG' },
@@ -95,7 +97,7 @@ export const SECURED_LOANS: CreditFile['securedLoans'] = [
   },
 ];
 
-export const LOCAL_INQUIRIES: CreditFile['localInquiries'] = [
+export const LOCAL_INQUIRIES: Section<'localInquiries'> = [
   {
     date: '2026-01-19',
     customer: { id: '481BB00011', name: 'HARBOUR CREDIT UNION', phoneNumber: '9025550162' },
@@ -107,12 +109,12 @@ export const LOCAL_INQUIRIES: CreditFile['localInquiries'] = [
 ];
 
 /** The wire format has no industry. */
-export const FOREIGN_INQUIRIES: CreditFile['foreignInquiries'] = [
+export const FOREIGN_INQUIRIES: Section<'foreignInquiries'> = [
   { date: '2025-12-03', memberNameAndNumber: 'BORDER BANK SEATTLE 906BB11873' },
   { date: '2025-09-12', memberNameAndNumber: 'PALM AUTO CREDIT MIAMI' },
 ];
 
-export const SPECIAL_SERVICES: CreditFile['specialServices'] = [
+export const SPECIAL_SERVICES: Section<'specialServices'> = [
   {
     type: 'LOST_OR_STOLEN_WALLET',
     dateReported: '2025-11-01',
@@ -125,7 +127,7 @@ export const SPECIAL_SERVICES: CreditFile['specialServices'] = [
   },
 ];
 
-export const CONSUMER_STATEMENTS: CreditFile['consumerStatements'] = [
+export const CONSUMER_STATEMENTS: Section<'consumerStatements'> = [
   {
     dateReported: '2025-11-01',
     dateToBePurged: '2031-11-01',
@@ -134,7 +136,7 @@ export const CONSUMER_STATEMENTS: CreditFile['consumerStatements'] = [
 ];
 
 /** A score with two reasons: texts at Equifax, numbers of factors at TransUnion. */
-export function scoreOf(source: Source, value: number): NonNullable<CreditFile['scores']>[number] {
+export function scoreOf(source: Source, value: number): Section<'scores'>[number] {
   const reasons =
     source === 'EQUIFAX'
       ? ['Proportion of balances to credit limits is too high', 'Too many recent inquiries']
@@ -142,12 +144,12 @@ export function scoreOf(source: Source, value: number): NonNullable<CreditFile['
   return { number: value, value: String(value), narratives: ['Beacon 9.0'], reasons };
 }
 
-export const OTHER_NAMES: NonNullable<CreditFile['subject']>['otherNames'] = [
+export const OTHER_NAMES: NonNullable<Subject['otherNames']> = [
   { type: 'ALSO_KNOWN_AS', firstName: 'Cara', lastName: 'Whole' },
   { type: 'FORMER_NAME', firstName: 'Carla', middleName: 'J', lastName: 'Partial' },
 ];
 
-export const FORMER_ADDRESSES: NonNullable<CreditFile['subject']>['addressHistory'] = [
+export const FORMER_ADDRESSES: NonNullable<Subject['addressHistory']> = [
   {
     dateReported: '2021-06-01',
     streetNo: '1669',
@@ -166,7 +168,7 @@ export const FORMER_ADDRESSES: NonNullable<CreditFile['subject']>['addressHistor
   },
 ];
 
-export const EMPLOYMENTS: NonNullable<CreditFile['subject']>['employmentHistory'] = [
+export const EMPLOYMENTS: NonNullable<Subject['employmentHistory']> = [
   {
     dateEmployed: '2022-05-01',
     employerName: 'NORTHERN LIGHTS BAKERY',
