@@ -8,7 +8,7 @@ import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/env';
 import type { Keys } from '@creditlane/runtime/setting';
 import { appendAuditRecord } from './audit/audit-log.ts';
-import { actorOf } from './audit/audit-record.ts';
+import { actorOf, fileFacts } from './audit/audit-record.ts';
 import type { CreditFile } from './credit-file.ts';
 import { openCreditFile } from './custody/applicant-keys.ts';
 import { checkLink } from './document/document-link.ts';
@@ -42,17 +42,15 @@ export async function readDocument(
   if (stored === undefined || text === undefined) {
     throw notFound('credit_file_not_found', 'There is no such credit file.');
   }
-  const { id: fileId, pullId, retailerId, applicationId, applicantId, source } = stored;
-  const { purpose, consentId } = stored;
   const record = {
-    ...{ fileId, pullId, retailerId, applicationId, applicantId, source, requestId },
-    ...{ purpose, consentId },
+    ...fileFacts(stored),
     action: 'DOCUMENT_READ' as const,
     at: clock(),
     actor: actorOf(identity),
+    requestId,
   };
   // Each record waits for the head of the retailer's chain.
-  await rowTurns.run(retailerId, () =>
+  await rowTurns.run(stored.retailerId, () =>
     inTransaction(pool, (tx) => appendAuditRecord(tx, keyRing, record)),
   );
   return render(maskedFile(JSON.parse(text)));

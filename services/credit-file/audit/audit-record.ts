@@ -1,6 +1,8 @@
 /** What the audit log records, and the hash that chains its records. */
 import { createHash } from 'node:crypto';
 import type { Identity } from '@creditlane/rpc/identity';
+import type { PullRow } from '../pulls/pull.ts';
+import type { StoredFile } from '../store/credit-files.ts';
 
 export type AuditAction =
   | 'PULL_REQUESTED'
@@ -51,6 +53,26 @@ export interface AuditRecord {
   source?: string | undefined;
   /** A stable word, such as COMPLETE or consent_missing. */
   outcome?: string | undefined;
+}
+
+/** What a record about a pull says of it. */
+export function pullFacts({
+  id,
+  retailerId,
+  applicationId,
+  applicantId,
+  source,
+  consent,
+}: PullRow) {
+  const { purpose, consentId } = consent;
+  return { pullId: id, retailerId, applicationId, applicantId, source, purpose, consentId };
+}
+
+/** What a record about a file says of it and of its pull. */
+export function fileFacts({ id, pullId, retailerId, ...file }: StoredFile) {
+  const { applicationId, applicantId, source, purpose, consentId } = file;
+  const ofFile = { fileId: id, pullId, retailerId };
+  return { ...ofFile, applicationId, applicantId, source, purpose, consentId };
 }
 
 /** The actor of a call. */

@@ -13,9 +13,11 @@ import type { CallContext, Client } from '@creditlane/rpc/client';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import type { Clock } from '@creditlane/runtime/clock';
 import { appendAuditRecord } from '../audit/audit-log.ts';
+import { pullFacts } from '../audit/audit-record.ts';
 import type { PullRow } from '../pulls/pull.ts';
 import { type Eraser, finishErasureRow, insertErasure } from '../store/applicant-erasures.ts';
-import { deleteFilesOf, endUnsentPulls } from '../store/kept-files.ts';
+import { deleteFilesOf } from '../store/kept-files.ts';
+import { endUnsentPulls } from '../store/pull-states.ts';
 import { lockPullsOf } from '../store/pulls.ts';
 
 export interface EraseApplicantDeps {
@@ -71,11 +73,12 @@ function eraseStored(
     const ended = await endUnsentPulls(tx, applicant);
     if (!hadKey && files === 0 && ended.length === 0) return { files, ended };
     const record = { at, actor, requestId };
-    for (const { id: pullId, applicationId, source, consent } of ended) {
-      const { purpose, consentId } = consent;
+    for (const pull of ended) {
       await appendAuditRecord(tx, keyRing, {
-        ...{ ...record, ...applicant, applicationId, pullId, source, purpose, consentId },
-        ...{ action: 'PULL_FINISHED', outcome: 'CONSENT' },
+        ...record,
+        ...pullFacts(pull),
+        action: 'PULL_FINISHED',
+        outcome: 'CONSENT',
       });
     }
     await appendAuditRecord(tx, keyRing, { ...record, ...applicant, action: 'APPLICANT_ERASED' });

@@ -12,8 +12,8 @@ import {
   retailersOfLostQuery,
   takeDuePullsQuery,
 } from '../store/pull-states.ts';
-import { endLost } from './lost-pulls.ts';
 import type { PullRow } from './pull.ts';
+import { recordLostPulls } from './record-ending.ts';
 import { type RunPullDeps, runPull } from './run-pull.ts';
 
 export interface PullWorkerOptions extends RunPullDeps {
@@ -86,7 +86,7 @@ export class PullWorker {
         // With more pulls than may run, the end of one of them wakes the loop. A pull that is due and was not taken waits for
         // its retailer's others, whose ends wake the loop, too.
         if (free > taken.length && nextMs > 0) pauseMs = Math.min(pollMs, nextMs);
-        const ended = await endLost(this.#options, retailersOfLost, this.#ownIds());
+        const ended = await recordLostPulls(this.#options, retailersOfLost, this.#ownIds());
         for (const lost of ended) {
           log.warn({ pullId: lost.id, source: lost.source }, 'the outcome of a pull is unknown');
           onEnded(lost);

@@ -1,22 +1,35 @@
-/** Records how a pull ended, with its file, or gives the pull back for another attempt. */
+/** Records what became of a pull: that it ended, with its file, or that it is given back for another attempt. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { UnknownKeyError } from '@creditlane/crypto/envelope';
+import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import { isTransientError } from '@creditlane/postgres/error-classes';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import type { Clock } from '@creditlane/runtime/clock';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { appendAuditRecord } from '../audit/audit-log.ts';
+import { type AuditRecord, pullFacts } from '../audit/audit-record.ts';
 import type { NeverSentReason } from '../bureaus/transport/inquiry-outcome.ts';
 import type { CreditFile } from '../credit-file.ts';
 import { sealCreditFile } from '../custody/applicant-keys.ts';
 import { insertCreditFile } from '../store/credit-files.ts';
-import { endPull, lockMarkedPull, type OwnedPull, postponePull } from '../store/pull-states.ts';
+import {
+  endLostPulls,
+  endPull,
+  lockMarkedPull,
+  type OwnedPull,
+  postponePull,
+} from '../store/pull-states.ts';
 import { type CompleteFile, completeFile } from './complete-file.ts';
 import type { Failure, PullRow } from './pull.ts';
-import { appendPullRecord, type PullAuditDeps } from './pull-audit.ts';
 
-export interface RecordEndingDeps extends PullAuditDeps {
+export interface RecordEndingDeps {
   pool: Database['pool'];
+  keyRing: KeyRing;
+  clock: Clock;
+  log: Log;
   /** Of the jitter between attempts, in [0, 1). */
   random: () => number;
   newId: () => string;
@@ -57,26 +70,19 @@ export function recordEnding(
   pull: OwnedPull,
   ending: Ending,
 ): Promise<PullRow | undefined> {
-  return untilRecorded(() => inTransaction(deps.pool, (tx) => writeEnd(deps, tx, pull, ending)));
-}
-
-async function writeEnd(
-  deps: RecordEndingDeps,
-  tx: Queryable,
-  pull: OwnedPull,
-  ending: Ending,
-): Promise<PullRow | undefined> {
   const wasSent = ending.state !== 'FAILED' || ending.wasSent;
   const notSent = ending.state === 'FAILED' ? ending.notSent : undefined;
-  const consent = notSent && (await lockMarkedPull(tx, pull));
-  const ended = await endPull(tx, pull, { ...ending, wasSent });
-  if (ended === undefined) return undefined;
-  if (notSent && consent) await recordNotSent(deps, tx, { ...pull, consent }, notSent);
-  const fileId =
-    ending.state === 'COMPLETE' ? await storeFile(deps, tx, pull, ending.file) : undefined;
-  const outcome = ended.failure ?? ended.state;
-  await appendPullRecord(deps, tx, ended, { action: 'PULL_FINISHED', fileId, outcome });
-  return ended;
+  return untilRecorded(deps, async (tx) => {
+    const consent = notSent && (await lockMarkedPull(tx, pull));
+    const ended = await endPull(tx, pull, { ...ending, wasSent });
+    if (ended === undefined) return undefined;
+    if (notSent && consent) await recordNotSent(deps, tx, { ...pull, consent }, notSent);
+    const fileId =
+      ending.state === 'COMPLETE' ? await storeFile(deps, tx, pull, ending.file) : undefined;
+    const outcome = ended.failure ?? ended.state;
+    await appendPullRecord(deps, tx, ended, { action: 'PULL_FINISHED', fileId, outcome });
+    return ended;
+  });
 }
 
 /** Stores the file, and resolves to its id; undefined when the applicant was erased meanwhile. */
@@ -93,9 +99,8 @@ async function storeFile(
   const sealed = await sealCreditFile(tx, keyRing, { keyId, fileId: id, text });
   if (sealed === undefined) return undefined;
   const { hitType, requestedDate } = file;
-  await insertCreditFile(tx, {
-    ...{ id, pullId, retailerId, applicantId, source, hitType, requestedDate, sealed },
-  });
+  const row = { id, pullId, retailerId, applicantId, source, hitType, requestedDate, sealed };
+  await insertCreditFile(tx, row);
   return id;
 }
 
@@ -116,20 +121,63 @@ export async function retryOrEnd(
   const between = waitsForKey ? BETWEEN_LOOKS_FOR_KEY : BETWEEN_ATTEMPTS;
   const delayMs = stop.aborted ? 0 : backoffMs(attempt, between, deps.random);
   const postponed = { delayMs, countsAsAttempt };
-  await untilRecorded(() =>
-    inTransaction(deps.pool, async (tx) => {
-      const consent = notSent && (await lockMarkedPull(tx, pull));
-      if ((await postponePull(tx, pull, postponed)) && consent) {
-        await recordNotSent(deps, tx, { ...pull, consent }, notSent);
-      }
-    }),
-  );
+  await untilRecorded(deps, async (tx) => {
+    const consent = notSent && (await lockMarkedPull(tx, pull));
+    if ((await postponePull(tx, pull, postponed)) && consent) {
+      await recordNotSent(deps, tx, { ...pull, consent }, notSent);
+    }
+  });
   return undefined;
+}
+
+/**
+ * Ends the retailers' pulls whose owner died after it had sent the inquiry: their outcome is unknown. Those of a retailer
+ * whose audit log takes no record stay, and keep nobody else's pulls from going on.
+ *
+ * @param own the pulls that this process runs, which are not lost
+ */
+export async function recordLostPulls(
+  deps: RecordEndingDeps,
+  retailerIds: readonly string[],
+  own: readonly string[],
+): Promise<PullRow[]> {
+  const ended: PullRow[] = [];
+  for (const retailerId of retailerIds) {
+    try {
+      const lost = await inTransaction(deps.pool, async (tx) => {
+        const pulls = await endLostPulls(tx, retailerId, own);
+        for (const pull of pulls) {
+          await appendPullRecord(deps, tx, pull, { action: 'PULL_FINISHED', outcome: pull.state });
+        }
+        return pulls;
+      });
+      ended.push(...lost);
+    } catch (err) {
+      deps.log.error({ err, retailerId }, 'the lost pulls of a retailer cannot be ended');
+    }
+  }
+  return ended;
+}
+
+/** Appends an act of the service itself on the pull to the audit log, in the transaction of the change. */
+export function appendPullRecord(
+  { keyRing, clock }: RecordEndingDeps,
+  tx: Queryable,
+  pull: PullRow,
+  act: Pick<AuditRecord, 'action' | 'fileId' | 'outcome'>,
+): Promise<void> {
+  return appendAuditRecord(tx, keyRing, {
+    ...pullFacts(pull),
+    ...act,
+    at: clock(),
+    actor: { kind: 'service', id: 'credit-file' },
+    requestId: pull.requestId,
+  });
 }
 
 /** Records that the inquiry, which the audit log says is about to be sent, never was. */
 function recordNotSent(
-  deps: PullAuditDeps,
+  deps: RecordEndingDeps,
   tx: Queryable,
   pull: PullRow,
   outcome: NotSentReason,
@@ -141,11 +189,14 @@ function recordNotSent(
 const RECORD_WITHIN_MS = 60_000;
 const BETWEEN_RECORDINGS = { baseMs: 100, capMs: 2_000 };
 
-async function untilRecorded<T>(change: () => Promise<T>): Promise<T> {
+async function untilRecorded<T>(
+  { pool }: RecordEndingDeps,
+  change: (tx: Queryable) => Promise<T>,
+): Promise<T> {
   const startedMs = performance.now();
   for (let failures = 1; ; failures += 1) {
     try {
-      return await change();
+      return await inTransaction(pool, change);
     } catch (err) {
       const withinMs = err instanceof UnknownKeyError ? KEY_WITHIN_MS : RECORD_WITHIN_MS;
       const mayPass = err instanceof UnknownKeyError || isTransientError(err);

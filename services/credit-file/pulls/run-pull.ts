@@ -4,7 +4,6 @@ import { SealError } from '@creditlane/crypto/envelope';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
 import type { Client } from '@creditlane/rpc/client';
-import type { Log } from '@creditlane/runtime/telemetry/log';
 import { endSpansAfter, startSpan } from '@creditlane/runtime/telemetry/tracing';
 import {
   type BureauCredentials,
@@ -19,8 +18,8 @@ import { findCredentials } from '../store/bureau-credentials.ts';
 import { type LeaseTimes, markSent, type OwnedPull } from '../store/pull-states.ts';
 import { hitTypeOf, isTooLarge } from './complete-file.ts';
 import { type Consent, consentOf, type Failure, type PullRow } from './pull.ts';
-import { appendPullRecord } from './pull-audit.ts';
 import {
+  appendPullRecord,
   type Ending,
   failed,
   type RecordEndingDeps,
@@ -29,7 +28,6 @@ import {
 } from './record-ending.ts';
 
 export interface RunPullDeps extends LeaseTimes, RecordEndingDeps {
-  log: Log;
   consents: Client<typeof ConsentsService>;
   sendInquiry: SendInquiry;
   onUnknownCodes: (source: Source, codes: readonly UnknownCode[]) => void;

@@ -9,7 +9,7 @@ import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/env';
 import type { Keys } from '@creditlane/runtime/setting';
 import { appendAuditRecord } from '../audit/audit-log.ts';
-import { actorOf } from '../audit/audit-record.ts';
+import { actorOf, fileFacts, pullFacts } from '../audit/audit-record.ts';
 import { openCreditFile } from '../custody/applicant-keys.ts';
 import { documentPath } from '../document/document-link.ts';
 import { requireApplicant } from '../inquiry-subject.ts';
@@ -86,22 +86,17 @@ export async function readCreditFile(
  */
 async function recordRead(
   { requests, keyRing, clock }: ReadCreditFileDeps,
-  { applicant, retailerId, call }: ApplicantCall,
+  { retailerId, call }: ApplicantCall,
   { pull, stored }: { pull: PullRow; stored: StoredFile | undefined },
 ): Promise<void> {
-  const { pullId, purpose, consentId, source } = stored ?? {
-    ...pull.consent,
-    ...{ pullId: pull.id, source: pull.source },
-  };
   // Each record waits for the head of the retailer's chain.
   await inTransaction(requests.of(call).onRow(retailerId), (tx) =>
     appendAuditRecord(tx, keyRing, {
-      ...{ ...applicant, retailerId, pullId, purpose, consentId, source },
+      ...(stored ? fileFacts(stored) : pullFacts(pull)),
       action: 'FILE_READ',
       at: clock(),
       actor: actorOf(call.identity),
       requestId: call.requestId,
-      ...(stored && { fileId: stored.id }),
       outcome: pull.state,
     }),
   );

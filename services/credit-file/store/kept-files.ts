@@ -2,8 +2,6 @@
 
 import type { ApplicantOfRetailer } from '@creditlane/crypto/applicant-keys';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import type { PullRow } from '../pulls/pull.ts';
-import { PULL_COLUMNS } from './pulls.ts';
 
 const deleteRowsOf = defineStatement<{ id: string }>(
   'credit_files_delete_of_applicant',
@@ -16,23 +14,6 @@ export async function deleteFilesOf(
   { applicantId, retailerId }: ApplicantOfRetailer,
 ): Promise<number> {
   return (await deleteRowsOf.run(tx, [applicantId, retailerId])).length;
-}
-
-// The fence rises, so that the owner of a running pull cannot send its inquiry any more.
-const endUnsentRows = defineStatement<PullRow>(
-  'pulls_end_unsent',
-  `UPDATE pulls SET state = 'FAILED', failure = 'CONSENT', fence = fence + 1, due_at = NULL,
-     finished_at = clock_timestamp()
-   WHERE applicant_id = $1 AND retailer_id = $2 AND finished_at IS NULL AND sent_at IS NULL
-   RETURNING ${PULL_COLUMNS}`,
-);
-
-/** Ends the applicant's pulls whose inquiry was not sent; a pull that was sent goes on. */
-export function endUnsentPulls(
-  tx: Queryable,
-  { applicantId, retailerId }: ApplicantOfRetailer,
-): Promise<PullRow[]> {
-  return endUnsentRows.run(tx, [applicantId, retailerId]);
 }
 
 /** A file that was deleted. */

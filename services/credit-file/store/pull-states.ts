@@ -2,6 +2,7 @@
  * The SQL of the pull worker: takes pulls by a lease, and advances their states. Every statement on a taken pull
  * compares the fence, which each owner raises, so that a former owner changes nothing.
  */
+import type { ApplicantOfRetailer } from '@creditlane/crypto/applicant-keys';
 import {
   defineStatement,
   mapQueryResult,
@@ -76,7 +77,7 @@ export function retailersOfLostQuery(own: readonly string[]): Query<string[]> {
 }
 
 // The fence stays: the owner, if it still lives and has got the answer, may replace UNKNOWN by it.
-const endLost = defineStatement<PullRow>(
+const endLostRows = defineStatement<PullRow>(
   'pulls_end_lost',
   `WITH lost AS (
      SELECT id FROM pulls
@@ -99,7 +100,7 @@ export function endLostPulls(
   retailerId: string,
   own: readonly string[],
 ): Promise<PullRow[]> {
-  return endLost.run(db, [retailerId, own]);
+  return endLostRows.run(db, [retailerId, own]);
 }
 
 const renew = defineStatement<{ id: string }>(
@@ -204,6 +205,23 @@ export async function endPull(
 ): Promise<PullRow | undefined> {
   const [row] = await endRow.run(tx, [id, fence, state, failure ?? null, wasSent]);
   return row;
+}
+
+// The fence rises, so that the owner of a running pull cannot send its inquiry any more.
+const endUnsentRows = defineStatement<PullRow>(
+  'pulls_end_unsent',
+  `UPDATE pulls SET state = 'FAILED', failure = 'CONSENT', fence = fence + 1, due_at = NULL,
+     finished_at = clock_timestamp()
+   WHERE applicant_id = $1 AND retailer_id = $2 AND finished_at IS NULL AND sent_at IS NULL
+   RETURNING ${PULL_COLUMNS}`,
+);
+
+/** Ends the applicant's pulls whose inquiry was not sent; a pull that was sent goes on. */
+export function endUnsentPulls(
+  tx: Queryable,
+  { applicantId, retailerId }: ApplicantOfRetailer,
+): Promise<PullRow[]> {
+  return endUnsentRows.run(tx, [applicantId, retailerId]);
 }
 
 const selectEnded = defineStatement<{ id: string }>(
