@@ -30,8 +30,9 @@ export function creditFileRoutes(
     translateDatabaseErrors({
       requestCreditFile: (request, call) =>
         requestCreditFile(deps, applicantCall(request, call), {
-          ...request,
           source: sourceOf(request.source),
+          requestKey: request.requestId,
+          force: request.force,
         }),
 
       async readCreditFile(request, call) {
@@ -60,7 +61,8 @@ export function creditFileRoutes(
           applicantId: applicantId.toLowerCase(),
         };
         const eraser = { actor: actorOf(identity), requestId };
-        // Its records wait for the head of the retailer's chain.
+        // An erasure waits for the head of the retailer's chain, to which it appends records: in the retailer's turns, the
+        // erasures of one retailer leave connections for everything else.
         const erase = () => eraseApplicant(deps, applicant, eraser);
         await deps.rowTurns.run(applicant.retailerId, erase);
         await finishErasure(deps, applicant, call);

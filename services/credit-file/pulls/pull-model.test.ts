@@ -29,7 +29,7 @@ const OWNERS = ['a', 'b'] as const;
 type Owner = (typeof OWNERS)[number];
 
 type Request =
-  | { do: 'request'; requestId: string; force: boolean }
+  | { do: 'request'; requestKey: string; force: boolean }
   | { do: 'leases end' | 'lost ones end' | 'owners die' }
   | { do: 'take'; owner: Owner }
   | { do: Act; owner: Owner };
@@ -38,7 +38,7 @@ type Request =
 type Act = 'send' | 'never sent' | 'answer' | 'lose';
 
 interface ModelPull {
-  requestId: string;
+  requestKey: string;
   state: keyof typeof PullState;
   isSent: boolean;
   fence: number;
@@ -85,16 +85,20 @@ function applyTime(
 
 function applyRequest(
   state: State,
-  { requestId, force }: { requestId: string; force: boolean },
+  { requestKey, force }: { requestKey: string; force: boolean },
 ): { outcome: string; state: State } {
   const { pulls } = state;
-  const same = pulls.findIndex((it) => requestId !== '' && it.requestId === requestId);
+  const same = pulls.findIndex((it) => requestKey !== '' && it.requestKey === requestKey);
   const open = pulls.findIndex(isOpen);
   const complete = force ? -1 : pulls.findLastIndex((it) => it.state === 'COMPLETE');
   const found = [same, open, complete].find((index) => index >= 0);
   if (found !== undefined) return { outcome: `pull ${found}`, state };
   const added: ModelPull = {
-    ...{ requestId, state: 'REQUESTED', isSent: false, fence: 0, isLeased: false },
+    requestKey,
+    state: 'REQUESTED',
+    isSent: false,
+    fence: 0,
+    isLeased: false,
   };
   return { outcome: `pull ${pulls.length}`, state: { ...state, pulls: [...pulls, added] } };
 }
@@ -270,7 +274,7 @@ async function start(): Promise<System<Request>> {
 const owner = fc.constantFrom(...OWNERS);
 const request = fc.record({
   do: fc.constant('request' as const),
-  requestId: fc.constantFrom('', '', 'r1', 'r2'),
+  requestKey: fc.constantFrom('', '', 'r1', 'r2'),
   // Without force, a complete pull answers every later request.
   force: fc.constantFrom(true, true, false),
 });

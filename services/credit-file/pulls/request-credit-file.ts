@@ -47,7 +47,7 @@ export interface RequestCreditFileDeps {
 export interface CreditFileRequest {
   source: Source;
   /** The caller's own id of the request; empty without one. */
-  requestId: string;
+  requestKey: string;
   force: boolean;
 }
 
@@ -65,7 +65,7 @@ export async function requestCreditFile(
 ): Promise<RequestCreditFileResponse> {
   const { call } = applicantCall;
   const faults = new FieldFaults();
-  faults.checkPrintable('/requestId', request.requestId);
+  faults.checkPrintable('/requestId', request.requestKey);
   faults.throwIfAny('invalid_request');
   const db = deps.requests.of(call);
   let inserted: PullRow | undefined;
@@ -105,7 +105,9 @@ function requestRecord(
   found?: PullRow,
 ): AuditRecord {
   return {
-    ...{ ...applicant, retailerId, action },
+    ...applicant,
+    retailerId,
+    action,
     at: clock(),
     actor: actorOf(call.identity),
     requestId: call.requestId,
@@ -147,19 +149,19 @@ async function recordRefusal(
 async function findRepeated(
   db: Queryable,
   { applicant }: ApplicantCall,
-  { source, requestId }: CreditFileRequest,
+  { source, requestKey }: CreditFileRequest,
 ): Promise<PullRow | undefined> {
-  if (requestId === '') return undefined;
-  return (await findEarlierPulls(db, applicant, source, requestId)).sameRequest;
+  if (requestKey === '') return undefined;
+  return (await findEarlierPulls(db, applicant, source, requestKey)).sameRequest;
 }
 
 async function findPull(
   { minAgeMs, clock }: RequestCreditFileDeps,
   tx: Queryable,
   { applicant }: ApplicantCall,
-  { source, requestId, force }: CreditFileRequest,
+  { source, requestKey, force }: CreditFileRequest,
 ): Promise<PullRow | undefined> {
-  const earlier = await findEarlierPulls(tx, applicant, source, requestId || null);
+  const earlier = await findEarlierPulls(tx, applicant, source, requestKey || null);
   return findPullFor(earlier, { force, now: clock(), minAgeMs });
 }
 
@@ -167,7 +169,7 @@ async function insertNew(
   { keyRing, clock, newId, requireConfigured }: RequestCreditFileDeps,
   tx: Queryable,
   { applicant, retailerId, call }: ApplicantCall,
-  { source, requestId, force, consent }: CreditFileRequest & { consent: StoredConsent },
+  { source, requestKey, force, consent }: CreditFileRequest & { consent: StoredConsent },
 ): Promise<PullRow> {
   const owner = { applicantId: applicant.applicantId, retailerId };
   // The applications service may have been asked before the erasure, or not have erased yet.
@@ -187,7 +189,7 @@ async function insertNew(
     retailerId,
     source,
     forced: force,
-    requestKey: requestId || null,
+    requestKey: requestKey || null,
     requestedBy: call.identity.subject,
     requestId: call.requestId,
     consent: consentOf(consent),
