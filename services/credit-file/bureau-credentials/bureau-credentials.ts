@@ -91,9 +91,8 @@ function recordChange(
   { identity, requestId }: Call,
 ): Promise<void> {
   const actor = actorOf(identity);
-  return appendAuditRecord(tx, keyRing, {
-    ...{ action, at: clock(), retailerId, actor, requestId, source },
-  });
+  const record = { action, at: clock(), retailerId, actor, requestId, source };
+  return appendAuditRecord(tx, keyRing, record);
 }
 
 /** The administration has no tenant: the scope of its call is the retailer that its request names. */

@@ -1,32 +1,12 @@
 /** For the tests: a database with the service's tables, without a running service. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { KeyRing } from '@creditlane/crypto/key-ring';
-import { openDatabase } from '@creditlane/postgres/database';
-import { createTestDatabase } from '@creditlane/postgres/test-database';
-import { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { silentLog } from '@creditlane/runtime/test-log';
+import { openTestDatabase } from '@creditlane/postgres/test-open-database';
 import type { AuditRecord } from '../audit/audit-record.ts';
 import { creditFile } from '../service.ts';
 
-export async function openCustodyDatabase() {
-  const made = await createTestDatabase('custody');
-  const database = await openDatabase({
-    url: made.url,
-    name: 'custody',
-    poolSize: 8,
-    log: silentLog,
-    metrics: new Metrics(),
-    entities: [],
-    migrations: [...creditFile.database.migrations],
-  });
-  return {
-    ...database,
-    async close() {
-      await database.close();
-      await made.drop();
-    },
-  };
-}
+export const openCustodyDatabase = () =>
+  openTestDatabase('custody', [], creditFile.database.migrations);
 
 export const KEYS = `k1:${randomBytes(32).toString('base64')}`;
 export const RING: KeyRing = KeyRing.parse(KEYS);

@@ -162,7 +162,8 @@ export async function finishErasureRow(
   if (!row?.isNew) return undefined;
   const { actorKind, actorId, requestId } = row;
   return {
-    ...{ applicantId, retailerId },
+    applicantId,
+    retailerId,
     actor: { kind: actorKind, id: actorId },
     requestId: requestId ?? undefined,
   };

@@ -56,7 +56,7 @@ const deleteRow = defineStatement<{ source: string }>(
   'DELETE FROM bureau_credentials WHERE retailer_id = $1 AND source = $2 RETURNING source',
 );
 
-/** Whether there were any. */
+/** Removes the retailer's credentials with a bureau; false when there were none. */
 export async function removeCredentials(
   db: Queryable,
   retailerId: string,
