@@ -1,16 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { seal } from '@creditlane/crypto/envelope';
-import { KeyRing } from '@creditlane/crypto/key-ring';
 import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import { FailureReason, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
-import { unavailable } from '@creditlane/rpc/fault';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
-import { startOtlpReceiver } from '@creditlane/runtime/telemetry/test-otlp-receiver';
-import { startTracing } from '@creditlane/runtime/telemetry/tracing';
-import { createTestProcess } from '@creditlane/runtime/test-process';
 import { expect, test, vi } from 'vitest';
-import type { InquiryOutcome, NeverSentReason } from '../bureaus/transport/inquiry-outcome.ts';
 import {
   endLostPulls,
   endPull,
@@ -20,27 +12,12 @@ import {
   retailersOfLostQuery,
   takeDuePullsQuery,
 } from '../store/pull-states.ts';
-import { sealedCredentials } from '../store/sealed-tables.ts';
-import { answered, fileAnswer } from '../test-bureau.ts';
-import { addApplicant, KEYS, read, readEnded, request, useApplicant } from '../test-credit-file.ts';
+import { addApplicant, read, readEnded, request } from '../test-credit-file.ts';
+import { usePulls } from './test-pulls.ts';
 
-const fixture = useApplicant();
+const { fixture, inquiries, stateOf } = usePulls();
 /** Longer than the time after which a worker looks for pulls whose owner died. */
 const WITHIN = { timeout: 9_000 };
-const inquiries = () => fixture.service.bureau.inquiries;
-
-/** The bureau answers with these outcomes in turn, and then with a file. */
-function answerWith(...outcomes: InquiryOutcome[]): void {
-  fixture.service.bureau.answer = async () => outcomes.shift() ?? fileAnswer();
-}
-
-async function stateOf(id: string) {
-  const columns = 'state, failure, fence, attempts, sent_at, finished_at';
-  const { rows } = await fixture.service.sql.query(`SELECT ${columns} FROM pulls WHERE id = $1`, [
-    id,
-  ]);
-  return rows[0];
-}
 
 /** Ends the lease of a pull, as if its owner had died, and returns its row. The owner, which lives, renews it again. */
 async function endLease(id: string) {
@@ -49,181 +26,6 @@ async function endLease(id: string) {
   await fixture.service.sql.query(update, [id]);
   return stateOf(id);
 }
-
-/** Contents that are no credentials, in a seal that opens. */
-function sealedOtherwise(retailerId: string): Buffer {
-  return seal(
-    KeyRing.parse(KEYS),
-    Buffer.of(0xff),
-    sealedCredentials.context('EQUIFAX', retailerId),
-  );
-}
-
-const neverSent = (reason: NeverSentReason = 'connection_refused') =>
-  ({ kind: 'never_sent', reason }) as const;
-
-test('an inquiry is a span of the trace of its request, with its outcome and without personal data', async () => {
-  const { service, applicant } = fixture;
-  const tracing = createTestProcess('credit-file');
-  const receiver = await startOtlpReceiver();
-  const { endpoint } = receiver;
-  await startTracing({ endpoint, sampleRatio: 1 }, 'credit-file', tracing);
-  answerWith(neverSent());
-  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
-  const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
-  const { id } = await request(service, applicant, { traceparent });
-  await readEnded(service, applicant);
-  // Sends the spans that wait.
-  await tracing.closers.close();
-  const inquiries = receiver.spans.filter(({ name }) => name === 'inquiry EQUIFAX');
-  await receiver.close();
-  const span = {
-    traceId,
-    kind: 3,
-    attributes: {
-      'creditlane.application.id': applicant.applicationId,
-      'creditlane.pull.id': id,
-    },
-  };
-  const never = { ...span.attributes, 'error.type': 'never_sent connection_refused' };
-  expect(inquiries).toMatchObject([{ ...span, attributes: never, failed: true }, span]);
-  expect(inquiries[1]?.failed).toBe(false);
-  expect(receiver.texts.join()).not.toMatch(/Tremblay|046454286|sesame/);
-});
-
-test('an inquiry that was never sent is tried again, and the file comes with one that was', async () => {
-  const { service, applicant } = fixture;
-  answerWith(neverSent(), neverSent('breaker_open'));
-  const { id } = await request(service, applicant);
-  expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
-  expect(inquiries()).toHaveLength(3);
-  expect(await stateOf(id)).toMatchObject({ state: 'COMPLETE', attempts: 2, fence: 3 });
-  const sending = "pull_id = $1 AND action IN ('PULL_SENT', 'PULL_NOT_SENT')";
-  const text = `SELECT action, outcome FROM audit_records WHERE ${sending} ORDER BY seq`;
-  const { rows } = await service.sql.query(text, [id]);
-  expect(rows).toEqual([
-    { action: 'PULL_SENT', outcome: null },
-    { action: 'PULL_NOT_SENT', outcome: 'connection_refused' },
-    { action: 'PULL_SENT', outcome: null },
-    { action: 'PULL_NOT_SENT', outcome: 'breaker_open' },
-    { action: 'PULL_SENT', outcome: null },
-  ]);
-});
-
-test('after six inquiries that were never sent the pull has failed, and a request pulls again', async () => {
-  const { service, applicant } = fixture;
-  answerWith(...Array.from({ length: 6 }, () => neverSent()));
-  const { id } = await request(service, applicant);
-  const { pull, state } = await readEnded(service, applicant);
-  expect([state, pull?.failure]).toEqual(['FAILED', FailureReason.UNAVAILABLE]);
-  expect(await stateOf(id)).toMatchObject({ attempts: 5, sent_at: null });
-  expect((await request(service, applicant)).id).not.toBe(id);
-  expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
-  expect(inquiries()).toHaveLength(7);
-});
-
-test('while the applications service is away nothing is sent, and the pull fails in the end', async () => {
-  const { service, applicant } = fixture;
-  service.applications.onAnswer = () => {
-    service.applications.failure = unavailable('away');
-  };
-  await request(service, applicant);
-  const { pull } = await readEnded(service, applicant);
-  expect(pull?.failure).toBe(FailureReason.UNAVAILABLE);
-  expect(inquiries()).toEqual([]);
-});
-
-test.each([
-  { what: 'were damaged', sealed: Buffer.of(0), failure: 'CREDENTIALS' },
-  { what: 'are of another version', sealed: sealedOtherwise, failure: 'UNAVAILABLE' },
-] as const)('with credentials that $what nothing is sent, and the pull has failed', async (it) => {
-  const { service, applicant } = fixture;
-  const { retailerId } = applicant;
-  const sealed = typeof it.sealed === 'function' ? it.sealed(retailerId) : it.sealed;
-  const damage = 'UPDATE bureau_credentials SET sealed = $2 WHERE retailer_id = $1';
-  await service.sql.query(damage, [retailerId, sealed]);
-  await request(service, applicant);
-  const { pull, state } = await readEnded(service, applicant);
-  expect([state, pull?.failure]).toEqual(['FAILED', FailureReason[it.failure]]);
-  expect(inquiries()).toEqual([]);
-});
-
-test('while the key ring lacks the key of the credentials nothing is sent, and no attempt is counted', async () => {
-  const { service, applicant } = fixture;
-  const { retailerId } = applicant;
-  const { rows } = await service.sql.query(
-    'SELECT sealed FROM bureau_credentials WHERE retailer_id = $1',
-    [retailerId],
-  );
-  const otherRing = KeyRing.parse(`k9:${Buffer.alloc(32).toString('base64')}`);
-  const unknown = seal(otherRing, Buffer.of(0), sealedCredentials.context('EQUIFAX', retailerId));
-  const replace = 'UPDATE bureau_credentials SET sealed = $2 WHERE retailer_id = $1';
-  await service.sql.query(replace, [retailerId, unknown]);
-  const { id } = await request(service, applicant);
-  const isGivenBack = async () => {
-    const { state, fence } = await stateOf(id);
-    return state === 'REQUESTED' && fence > 0;
-  };
-  await expect.poll(isGivenBack).toBe(true);
-  expect(await stateOf(id)).toMatchObject({ attempts: 0, sent_at: null });
-  expect(inquiries()).toEqual([]);
-  await service.sql.query(replace, [retailerId, rows[0].sealed]);
-  await expect.poll(async () => (await stateOf(id)).state).toBe('COMPLETE');
-});
-
-test.each([
-  { outcome: neverSent('token_refused'), failure: 'CREDENTIALS', wasSent: false },
-  { outcome: neverSent('address_denied'), failure: 'CREDENTIALS', wasSent: false },
-  { outcome: neverSent('request_invalid'), failure: 'REJECTED', wasSent: false },
-  {
-    outcome: answered({ kind: 'refused', reason: 'credentials', code: 'E0819', description: '' }),
-    failure: 'CREDENTIALS',
-    wasSent: true,
-  },
-  {
-    outcome: answered({ kind: 'refused', reason: 'rejected', code: 'EV304', description: '' }),
-    failure: 'REJECTED',
-    wasSent: true,
-  },
-  {
-    outcome: answered({ kind: 'refused', reason: 'unavailable', code: 'E9', description: '' }),
-    failure: 'UNAVAILABLE',
-    wasSent: true,
-  },
-  {
-    outcome: answered({ kind: 'malformed', problem: 'no XML' }),
-    failure: 'MALFORMED_ANSWER',
-    wasSent: true,
-  },
-] as const)(
-  'an inquiry that ends with $outcome is sent once, and the pull has failed',
-  async (it) => {
-    const { service, applicant } = fixture;
-    answerWith(it.outcome);
-    const { id } = await request(service, applicant, { source: Source.TRANSUNION });
-    const { pull, state } = await readEnded(service, applicant);
-    expect([state, pull?.failure]).toEqual(['FAILED', FailureReason[it.failure]]);
-    expect(inquiries()).toHaveLength(1);
-    expect((await stateOf(id)).sent_at !== null).toBe(it.wasSent);
-    const notSent = `SELECT FROM audit_records WHERE pull_id = $1 AND action = 'PULL_NOT_SENT'`;
-    expect((await service.sql.query(notSent, [id])).rowCount).toBe(it.wasSent ? 0 : 1);
-  },
-);
-
-test('a file that is too large to be read fails its pull, and the largest other one is read', async () => {
-  const { service, applicant } = fixture;
-  const other = await addApplicant(service);
-  const fileOf = (bytes: number) => fileAnswer({ trades: [{ accountNumber: 'x'.repeat(bytes) }] });
-  const limit = 3 * 1_024 * 1_024;
-  answerWith(fileOf(limit));
-  await request(service, applicant);
-  const { pull, state } = await readEnded(service, applicant);
-  expect([state, pull?.failure]).toEqual(['FAILED', FailureReason.MALFORMED_ANSWER]);
-  answerWith(fileOf(limit - 1_000));
-  await request(service, other);
-  const { file } = await readEnded(service, other);
-  expect(file?.trades?.[0]?.accountNumber).toHaveLength(limit - 1_000);
-});
 
 test('a pull whose owner died before it sent the inquiry is taken over, and sent once', async () => {
   const { service, applicant } = fixture;
