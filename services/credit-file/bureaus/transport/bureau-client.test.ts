@@ -247,7 +247,7 @@ describe('an inquiry that waits', () => {
     return { ...inquiry, prepare: vi.fn(inquiry.prepare) };
   }
 
-  it('for a connection or its access token is prepared when it has both', async () => {
+  test('for a connection or its access token is prepared when it has both', async () => {
     const [asked, file] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const token = JSON.stringify({ access_token: 'abc', expires_in: 600 });
     const bureau = await startScriptedBureau({
@@ -267,7 +267,7 @@ describe('an inquiry that waits', () => {
     expect([wordOf(await firstOutcome), wordOf(await secondOutcome)]).toEqual(['file', 'file']);
   });
 
-  it('is not made when it may not be made any more, and leaves its turn to the next one', async () => {
+  test('is not made when it may not be made any more, and leaves its turn to the next one', async () => {
     const bureau = await startScriptedBureau({});
     const { client, metrics } = openTestClient({ maxConnections: 1 });
     const prepare = async () => undefined;
@@ -278,7 +278,7 @@ describe('an inquiry that waits', () => {
     expect(await metrics.text()).not.toContain('not_permitted');
   });
 
-  it('for a connection longer than half of the deadline is never sent', async () => {
+  test('for a connection longer than half of the deadline is never sent', async () => {
     const bureau = await startScriptedBureau({ inquiry: [() => {}] });
     const { client } = openTestClient({ maxConnections: 1 });
     stopTime();
