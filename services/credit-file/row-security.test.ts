@@ -13,6 +13,7 @@ async function addRetailer(): Promise<RowScope> {
   const callerId = randomUUID();
   const applicant = await addApplicant(fixture.service);
   await request(fixture.service, applicant, { subject: callerId, idempotencyKey: 'key' });
+  await request(fixture.service, applicant, { requestId: 'joins the running pull' });
   await readEnded(fixture.service, applicant);
   const { retailerId } = applicant;
   const erasure = { applicantId: randomUUID(), retailerId, actor: { kind: 'operator', id: 'x' } };

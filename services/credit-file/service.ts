@@ -10,6 +10,7 @@ import { pullTraces1764970000000 } from './migrations/0014-pull-traces.ts';
 import { erasureAttempts1764980000000 } from './migrations/0015-erasure-attempts.ts';
 import { dueErasures1764990000000 } from './migrations/0016-due-erasures.ts';
 import { answersByAge } from './migrations/0017-answers-by-age.ts';
+import { joinedRequests1765900000000 } from './migrations/0018-joined-requests.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -31,6 +32,7 @@ export const creditFile = defineService(
         erasureAttempts1764980000000,
         dueErasures1764990000000,
         ...answersByAge,
+        joinedRequests1765900000000,
       ],
       // No request and no pull holds a connection while it waits for a bureau or for another service.
       poolSize: { default: 5, min: 2 },

@@ -180,9 +180,21 @@ const applicantErasures = new EntitySchema({
   ],
 });
 
+/** The callers' own ids of requests that got a pull of another request: repeated, each leads to the same pull. */
+const joinedRequests = new EntitySchema({
+  name: 'joined_requests',
+  columns: {
+    applicant_id: { type: 'uuid', primary: true },
+    request_key: { type: 'text', primary: true },
+    retailer_id: { type: 'uuid' },
+    pull_id: { type: 'uuid' },
+  },
+});
+
 /** All tables, for the data source. */
 export const TABLES = [
   pulls,
+  joinedRequests,
   creditFiles,
   bureauCredentials,
   applicantKeys,

@@ -38,7 +38,8 @@ type Request =
 type Act = 'send' | 'never sent' | 'answer' | 'lose';
 
 interface ModelPull {
-  requestKey: string;
+  /** Of the requests that got the pull. */
+  requestKeys: readonly string[];
   state: keyof typeof PullState;
   isSent: boolean;
   fence: number;
@@ -88,13 +89,18 @@ function applyRequest(
   { requestKey, force }: { requestKey: string; force: boolean },
 ): { outcome: string; state: State } {
   const { pulls } = state;
-  const same = pulls.findIndex((it) => requestKey !== '' && it.requestKey === requestKey);
+  const same = pulls.findIndex((it) => it.requestKeys.includes(requestKey));
+  const requestKeys = requestKey === '' ? [] : [requestKey];
   const open = pulls.findIndex(isOpen);
   const complete = force ? -1 : pulls.findLastIndex((it) => it.state === 'COMPLETE');
   const found = [same, open, complete].find((index) => index >= 0);
-  if (found !== undefined) return { outcome: `pull ${found}`, state };
+  const pull = pulls[found ?? pulls.length];
+  if (found !== undefined && pull !== undefined) {
+    const joined = { ...pull, requestKeys: [...pull.requestKeys, ...requestKeys] };
+    return { outcome: `pull ${found}`, state: { ...state, pulls: pulls.with(found, joined) } };
+  }
   const added: ModelPull = {
-    requestKey,
+    requestKeys,
     state: 'REQUESTED',
     isSent: false,
     fence: 0,

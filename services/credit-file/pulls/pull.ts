@@ -54,7 +54,7 @@ export interface PullRow {
 
 /** The pulls of an applicant that a request may get in the place of a new one. */
 export interface EarlierPulls {
-  /** The pull of the same request key, of either source. */
+  /** The pull that the same request key has led to before, of either source. */
   sameRequest: PullRow | undefined;
   /** The pull of the same source that has not ended. */
   unfinished: PullRow | undefined;

@@ -138,6 +138,20 @@ describe('a request gets an earlier pull', () => {
     expect(inquiries()).toHaveLength(1);
   });
 
+  test('with a request id that has joined the pull, although its outcome is unknown now', async () => {
+    const { service, applicant } = fixture;
+    service.bureau.answer = async () => ({ kind: 'unknown', reason: 'deadline' });
+    const release = service.bureau.hold();
+    const first = await request(service, applicant, { requestId: 'r-1' });
+    expect((await request(service, applicant, { requestId: 'r-2' })).id).toBe(first.id);
+    release();
+    expect((await readEnded(service, applicant)).state).toBe('UNKNOWN');
+    expect((await request(service, applicant, { requestId: 'r-2', force: true })).id).toBe(
+      first.id,
+    );
+    expect(inquiries()).toHaveLength(1);
+  });
+
   test('while a pull of the same source is running, and none of the other source', async () => {
     const { service, applicant } = fixture;
     const release = service.bureau.hold();
@@ -236,17 +250,6 @@ test.each([
   expect(rows).toEqual([{ state: 'RUNNING', sent_at: null }]);
   withdraw();
   free();
-  const { pull, state } = await readEnded(service, applicant);
-  expect([state, pull?.failure]).toEqual(['FAILED', FailureReason.CONSENT]);
-  expect(inquiries()).toEqual([]);
-});
-
-test('a consent that is revoked before the inquiry is sent stops it', async () => {
-  const { service, applicant } = fixture;
-  // The answer to the request is that of a time before the revocation.
-  const revoke = () => delete subject().consent;
-  service.applications.onAnswer = revoke;
-  await request(service, applicant);
   const { pull, state } = await readEnded(service, applicant);
   expect([state, pull?.failure]).toEqual(['FAILED', FailureReason.CONSENT]);
   expect(inquiries()).toEqual([]);

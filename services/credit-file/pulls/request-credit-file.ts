@@ -26,7 +26,13 @@ import { findInquirySubject, PURPOSE } from '../inquiry-subject.ts';
 import { type ApplicantCall, applicantNotFound } from '../scope.ts';
 import { isErased } from '../store/applicant-erasures.ts';
 import { hasBureauCredentials } from '../store/bureau-credentials.ts';
-import { findEarlierPulls, insertPull, lockPullsOf, markLastRequested } from '../store/pulls.ts';
+import {
+  findEarlierPulls,
+  insertJoinedRequest,
+  insertPull,
+  lockPullsOf,
+  markLastRequested,
+} from '../store/pulls.ts';
 import { consentOf, findPullFor, type PullRow, pullMessage } from './pull.ts';
 
 export interface RequestCreditFileDeps {
@@ -76,7 +82,7 @@ export async function requestCreditFile(
     return inTransaction(db.onRow(applicantCall.retailerId), async (tx) => {
       await markInProgress(tx, call.idempotency);
       await lockPullsOf(tx, applicantCall.applicant.applicantId);
-      const pull = repeated ?? (await findPull(deps, tx, applicantCall, request));
+      const pull = repeated ?? (await findOrJoinPull(deps, tx, applicantCall, request));
       if (pull !== undefined) await markLastRequested(tx, pull);
       else if (consent !== undefined) {
         inserted = await insertNew(deps, tx, applicantCall, { ...request, consent });
@@ -155,14 +161,19 @@ async function findRepeated(
   return (await findEarlierPulls(db, applicant, source, requestKey)).sameRequest;
 }
 
-async function findPull(
+/** The pull that the request gets instead of a new one. Its request key leads to that pull from then on. */
+async function findOrJoinPull(
   { minAgeMs, clock }: RequestCreditFileDeps,
   tx: Queryable,
   { applicant }: ApplicantCall,
   { source, requestKey, force }: CreditFileRequest,
 ): Promise<PullRow | undefined> {
   const earlier = await findEarlierPulls(tx, applicant, source, requestKey || null);
-  return findPullFor(earlier, { force, now: clock(), minAgeMs });
+  const pull = findPullFor(earlier, { force, now: clock(), minAgeMs });
+  if (requestKey !== '' && pull !== undefined && pull !== earlier.sameRequest) {
+    await insertJoinedRequest(tx, pull, requestKey);
+  }
+  return pull;
 }
 
 async function insertNew(

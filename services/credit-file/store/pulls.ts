@@ -27,7 +27,8 @@ export async function lockPullsOf(tx: Queryable, applicantId: string): Promise<v
 const selectEarlier = defineStatement<PullRow & { role: keyof EarlierPulls }>(
   'pulls_earlier',
   `(SELECT 'sameRequest' AS role, ${PULL_COLUMNS} FROM pulls
-    WHERE applicant_id = $2 AND application_id = $1 AND request_key = $4)
+    WHERE applicant_id = $2 AND application_id = $1 AND (request_key = $4 OR id = (
+      SELECT pull_id FROM joined_requests WHERE applicant_id = $2 AND request_key = $4)))
    UNION ALL
    (SELECT 'unfinished', ${PULL_COLUMNS} FROM pulls
     WHERE applicant_id = $2 AND application_id = $1 AND source = $3 AND finished_at IS NULL)
@@ -107,6 +108,21 @@ export async function markLastRequested(
   { id, applicantId }: Pick<PullRow, 'id' | 'applicantId'>,
 ): Promise<void> {
   await updateLastRequest.run(tx, [id, applicantId]);
+}
+
+const insertJoined = defineStatement(
+  'joined_request_insert',
+  `INSERT INTO joined_requests (applicant_id, request_key, retailer_id, pull_id)
+   VALUES ($1, $2, $3, $4)`,
+);
+
+/** Records that a request key leads to this pull, which was requested with another one or without. */
+export async function insertJoinedRequest(
+  tx: Queryable,
+  { id, applicantId, retailerId }: PullRow,
+  requestKey: string,
+): Promise<void> {
+  await insertJoined.run(tx, [applicantId, requestKey, retailerId, id]);
 }
 
 const selectLatest = defineStatement<PullRow>(

@@ -2,9 +2,9 @@
 import type { Database } from '@creditlane/postgres/database';
 import { FailureReasonSchema } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { SOURCES, type Source, type UnknownCode } from './bureaus/bureau.ts';
-import type { PullRow, State } from './pulls/pull.ts';
-import { countUnfinished, findOldestUnfinished } from './store/pull-states.ts';
+import { SOURCES, type Source, type UnknownCode } from '../bureaus/bureau.ts';
+import { countUnfinished, findOldestUnfinished } from '../store/pull-states.ts';
+import type { PullRow, State } from './pull.ts';
 
 /** Codes are the bureaus': the first so many pairs of section and code have a series of their own. */
 const MAX_UNKNOWN_CODES = 500;
