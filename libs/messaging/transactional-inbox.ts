@@ -9,7 +9,7 @@
 import type { EventMessage } from '@creditlane/events/message';
 import { type DecodedEvent, decodeEvent, UndecodableEventError } from '@creditlane/events/topics';
 import {
-  isStatementTimeout,
+  isTimeLimit,
   isTransientError,
   isUniqueViolation,
 } from '@creditlane/postgres/error-classes';
@@ -186,7 +186,7 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
     // Without `prefetch` the type Prefetched is undefined.
     const prefetched = (await options.prefetch?.(batch.map(({ event }) => event))) as Prefetched;
     // The effects of a whole batch may take longer than a statement may; a smaller one makes progress.
-    await chunks.run(batch, (chunk) => applyChunk(chunk, prefetched), isStatementTimeout);
+    await chunks.run(batch, (chunk) => applyChunk(chunk, prefetched), isTimeLimit);
   };
 
   const applyChunk = async (batch: readonly Received[], prefetched: Prefetched): Promise<void> => {

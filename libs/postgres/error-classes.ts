@@ -1,5 +1,6 @@
 /** Classes of PostgreSQL errors: an unavailable database, lost contention, or a refused statement. */
 import { POSTGRES_CONNECTION_MESSAGES } from '@creditlane/runtime/telemetry/error-fields';
+import type pg from 'pg';
 
 /** SQLSTATE classes of errors of the server, not of the statement (PostgreSQL, appendix A). */
 const UNAVAILABLE_CLASSES = new Set([
@@ -12,6 +13,7 @@ const SQLSTATE_LENGTH = 5;
 
 const INVALID_PASSWORD = '28P01';
 const SERIALIZATION_FAILURE = '40001';
+const UNIQUE_VIOLATION = '23505';
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
 
@@ -47,7 +49,7 @@ const UNAVAILABLE_CODES = new Set([
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ('driverError' in error) return isDatabaseUnavailable(error.driverError); // TypeORM's QueryFailedError
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error);
   if (UNAVAILABLE_CODES.has(code)) return true;
   // A server that is stopped has no Unix socket.
   if (code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect') return true;
@@ -57,7 +59,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 
 /** Whether PostgreSQL refused the password: at the start of a process that is no state that passes. */
 export function isPasswordRefused(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === INVALID_PASSWORD;
+  return codeOf(error) === INVALID_PASSWORD;
 }
 
 /** The work waited in this process for its turn at a row for longer than its lock timeout. */
@@ -70,23 +72,22 @@ export class LockTimeoutError extends Error {
 
 /** Whether concurrent work has changed a row in a way that the statement could not follow, such as to another partition. */
 export function isSerializationFailure(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === SERIALIZATION_FAILURE;
+  return codeOf(error) === SERIALIZATION_FAILURE;
 }
 
 /** Whether the work waited for a lock for longer than its lock timeout. */
 export function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
+  return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
 
-/** Whether a statement took longer than it may: half of its work may be done in time. */
-export function isStatementTimeout(error: unknown): boolean {
-  const codes: unknown[] = [LOCK_NOT_AVAILABLE, QUERY_CANCELED];
-  return error instanceof Error && 'code' in error && codes.includes(error.code);
+/** Whether a statement, or its wait for a lock, took longer than it may: half of its work may be done in time. */
+export function isTimeLimit(error: unknown): boolean {
+  return isLockTimeout(error) || codeOf(error) === QUERY_CANCELED;
 }
 
 /** Whether the work failed because of concurrent work or of a timeout. */
 export function isContentionError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && CONTENTION_CODES.has(String(error.code));
+  return CONTENTION_CODES.has(codeOf(error));
 }
 
 /** Whether the same work may succeed later: the database is unavailable or the work lost contention. */
@@ -97,10 +98,13 @@ export function isTransientError(error: unknown): boolean {
 /** Whether a statement was refused because a row has the same value in this unique constraint or index. */
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return (
-    error instanceof Error &&
-    'code' in error &&
-    error.code === '23505' &&
-    'constraint' in error &&
-    error.constraint === constraint
+    codeOf(error) === UNIQUE_VIOLATION && (error as pg.DatabaseError).constraint === constraint
   );
+}
+
+/** The SQLSTATE, or the code that Node.js gives a system error; empty without either. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : '';
 }

@@ -1,18 +1,16 @@
 /** Raises the number of an outbox's shards while its service runs: as many relays can publish at the same time. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { isLockTimeout } from '@creditlane/postgres/error-classes';
+import { limitLockWaitQuery, whenUnlocked } from '@creditlane/postgres/lock-wait';
 import type { Migration } from '@creditlane/postgres/migrate';
 import { raiseFloor } from '@creditlane/postgres/raise-floor';
+import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type pg from 'pg';
 
 export const MAX_SHARDS = 64;
 /** What waits to be published is assigned anew while all writes wait: about 0.1 s. */
 const MAX_UNPUBLISHED = 10_000;
-/** How long writes may wait for the raise while it waits for a transaction under way; it is then tried again. */
-const LOCK_WAIT_MS = 100;
-const PAUSE_MS = 1_000;
-const TRIES = 60;
+const LOCKED_WITHIN_MS = 60_000;
 
 export class ShardsError extends Error {
   override readonly name = 'ShardsError';
@@ -46,22 +44,21 @@ export async function raiseShards(
   shards: number,
   floor: readonly Migration[],
 ): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await inTransaction(pool, async (tx) => {
-        await raiseOnce(tx, shards);
-        for (const migration of floor) await raiseFloor(tx, migration);
-      });
-    } catch (error) {
-      if (!isLockTimeout(error)) throw error;
-      if (attempt === TRIES) throw new ShardsError('the outbox is locked by other transactions');
-      await delay(PAUSE_MS);
-    }
+  const raise = () =>
+    inTransaction(pool, async (tx) => {
+      await raiseOnce(tx, shards);
+      for (const migration of floor) await raiseFloor(tx, migration);
+    });
+  try {
+    await whenUnlocked(raise, { withinMs: LOCKED_WITHIN_MS });
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+    throw new ShardsError('the outbox is locked by other transactions');
   }
 }
 
 async function raiseOnce(tx: pg.PoolClient, shards: number): Promise<void> {
-  await tx.query(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
+  await runQuery(tx, limitLockWaitQuery());
   await tx.query('LOCK TABLE outbox IN ACCESS EXCLUSIVE MODE');
   const { rows } = await tx.query<{ shards: number; waiting: number }>(
     `SELECT (SELECT count(*)::int FROM outbox_lease) AS shards, count(*)::int AS waiting

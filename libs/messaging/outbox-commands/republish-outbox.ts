@@ -1,19 +1,10 @@
 /** Publishes events again that were published before: for a broker that has lost its data. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { PUBLISH_TIMEOUT_MS } from '@creditlane/events/bus';
-import { isLockTimeout } from '@creditlane/postgres/error-classes';
+import { limitLockWaitQuery, whenUnlocked } from '@creditlane/postgres/lock-wait';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type pg from 'pg';
-
-/**
- * How long the command waits for the lock: writes to the outbox wait behind it. After this time it lets them run, and
- * tries again.
- */
-const LOCK_WAIT_MS = 100;
-/** How much longer each pause between two tries is than the one before, and the longest pause. */
-const PAUSE_MS = 200;
-const MAX_PAUSE_MS = 2_000;
 
 /**
  * A relay may be about to read a batch that it publishes after the republished events. Such a relay waits for the database
@@ -40,11 +31,6 @@ const raiseFences = defineStatement(
 // A mark that began before the fences were raised has compared the old ones, and may commit later.
 const waitForMarks = defineStatement('outbox_republish_wait', 'LOCK TABLE outbox IN SHARE MODE');
 
-const limitWait = defineStatement(
-  'outbox_republish_limit',
-  `SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`,
-);
-
 const clearPublished = defineStatement<{ count: number }>(
   'outbox_republish',
   `WITH cleared AS (
@@ -65,23 +51,11 @@ const wakeRelays = defineStatement('outbox_republish_notify', `SELECT pg_notify(
  */
 export async function republishOutbox(pool: pg.Pool, since: Date): Promise<number> {
   await raiseFences.run(pool);
-  await waitUntilMarked(pool);
+  // A transaction of its own: nobody writes to the outbox while it has the lock.
+  const lockOutbox = () =>
+    inTransaction(pool, (tx) => runPipeline(tx, [limitLockWaitQuery(), waitForMarks.query()]));
+  await whenUnlocked(lockOutbox);
   const [cleared] = await clearPublished.run(pool, [since]);
   await wakeRelays.run(pool);
   return cleared?.count ?? 0;
-}
-
-async function waitUntilMarked(pool: pg.Pool): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      // A transaction of its own: nobody writes to the outbox while it has the lock.
-      return await inTransaction(pool, async (tx) => {
-        await limitWait.run(tx);
-        await waitForMarks.run(tx);
-      });
-    } catch (error) {
-      if (!isLockTimeout(error)) throw error;
-      await delay(Math.min(MAX_PAUSE_MS, attempt * PAUSE_MS));
-    }
-  }
 }

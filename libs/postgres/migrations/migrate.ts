@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { isLockTimeout } from '../error-classes.ts';
+import { LOCK_WAIT_MS, whenUnlocked } from '../lock-wait.ts';
 import { typeormLog } from '../typeorm-log.ts';
 import { findPending, insertExecuted, prepareTable, timestampOf } from './executed-migrations.ts';
 import { type Migration, nameOf, type SchemaMigration } from './migration.ts';
@@ -15,15 +15,6 @@ const LOCK_ID = 4_711_001;
 
 /** How often to look whether the other process that migrates has ended, or has run the migrations. */
 const POLL_MS = 200;
-
-/**
- * How long a migration in a transaction waits for a lock. Later statements on the table wait behind it, so the migration
- * gives up after this time, lets them run and tries again, until it gets the lock.
- */
-export const LOCK_WAIT_MS = 100;
-/** How much longer each pause between two tries is than the one before, and the longest pause. */
-const PAUSE_MS = 200;
-const MAX_PAUSE_MS = 2_000;
 
 /** The time between two warnings of one wait. */
 const WARN_MS = 30_000;
@@ -77,16 +68,18 @@ async function runAll(runner: QueryRunner, known: SchemaMigration[], log: Log): 
   await takeLock(runner, log);
   // A role may have a limit for its statements; the time of an index depends on its table.
   await runner.query('SET statement_timeout = 0');
-  await whenUnlocked(log, 'migrations', async () => {
+  const prepare = async () => {
     await runner.query(`SET lock_timeout = ${LOCK_WAIT_MS}`);
     await prepareTable(runner);
-  });
+  };
+  await whenUnlocked(prepare, { onWait: warnOfWait(log, 'migrations') });
   const pending = await findPending(runner, known);
   const isNewDatabase = pending.length === known.length;
   for (const migration of pending) {
     const name = nameOf(migration);
     log.info({ migration: name }, 'migrating the database');
-    await whenUnlocked(log, name, () => run(runner, migration, isNewDatabase));
+    const work = () => run(runner, migration, isNewDatabase);
+    await whenUnlocked(work, { onWait: warnOfWait(log, name) });
     log.info({ migration: name }, 'database migrated');
   }
 }
@@ -133,21 +126,8 @@ async function run(
   }
 }
 
-/** Runs `work` again for as long as others hold the locks that it needs. */
-async function whenUnlocked(log: Log, migration: string, work: () => Promise<void>): Promise<void> {
-  const warn = warnSeldom(() =>
-    log.warn({ migration }, 'a migration waits for a table that is in use'),
-  );
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isLockTimeout(error)) throw error;
-      warn();
-      await delay(Math.min(MAX_PAUSE_MS, attempt * PAUSE_MS));
-    }
-  }
-}
+const warnOfWait = (log: Log, migration: string) =>
+  warnSeldom(() => log.warn({ migration }, 'a migration waits for a table that is in use'));
 
 /** Calls `warn` at the first call, and again after `WARN_MS`. */
 function warnSeldom(warn: () => void): () => void {

@@ -1,6 +1,6 @@
 /** Migrations that are SQL statements alone. */
 import type { QueryRunner } from 'typeorm';
-import { LOCK_WAIT_MS } from './migrate.ts';
+import { LOCK_WAIT_MS } from '../lock-wait.ts';
 import type { Compatibility, Migration, SchemaMigration } from './migration.ts';
 
 /** Longer than PostgreSQL's deadlock_timeout of 1 s, after which it ends an automatic VACUUM for whose lock a session waits. */

@@ -6,6 +6,8 @@
  * change of the partitions for longer than LOCK_WAIT_MS.
  */
 import type pg from 'pg';
+import { limitLockWaitQuery } from '../lock-wait.ts';
+import { runPipeline } from '../pipeline/pipeline.ts';
 import { defineStatement, type Queryable } from '../statement.ts';
 import { inTransaction } from '../transaction.ts';
 
@@ -29,8 +31,6 @@ interface DayPartition {
 
 /** How many days ahead have partitions. */
 export const DAYS_AHEAD = 3;
-/** How long a change of the partitions waits for a lock: statements on the table wait behind it. */
-const LOCK_WAIT_MS = 100;
 const DAY_MS = 86_400_000;
 
 const BOUND_SQL = {
@@ -92,8 +92,7 @@ function selectDays({ table }: DayPartitions) {
 // Processes take turns, and one that finds another at work leaves the work to it.
 const takeDuty = defineStatement<{ taken: boolean }>(
   'partitions_duty',
-  `SELECT set_config('lock_timeout', '${LOCK_WAIT_MS}', true),
-     pg_try_advisory_xact_lock(hashtextextended('creditlane partitions ' || $1, 0)) AS taken`,
+  `SELECT pg_try_advisory_xact_lock(hashtextextended('creditlane partitions ' || $1, 0)) AS taken`,
 );
 
 /**
@@ -106,7 +105,7 @@ export async function changePartitions(
   change: (tx: pg.PoolClient) => Promise<boolean>,
 ): Promise<boolean> {
   return inTransaction(pool, async (tx) => {
-    const [duty] = await takeDuty.run(tx, [table]);
+    const [, [duty]] = await runPipeline(tx, [limitLockWaitQuery(), takeDuty.query([table])]);
     return duty?.taken === true && change(tx);
   });
 }

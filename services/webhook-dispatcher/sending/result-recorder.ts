@@ -1,5 +1,5 @@
 /** Records results in batches: a batch is the results that arrived while the previous batch was being written. */
-import { isStatementTimeout, isTransientError } from '@creditlane/postgres/error-classes';
+import { isTimeLimit, isTransientError } from '@creditlane/postgres/error-classes';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import { pause } from '@creditlane/runtime/concurrency/pause';
@@ -96,7 +96,7 @@ export class ResultRecorder {
         return [];
       } catch (err) {
         const refused = !isTransientError(err);
-        const timedOut = isStatementTimeout(err);
+        const timedOut = isTimeLimit(err);
         if ((refused || timedOut) && records.length > 1) {
           const middle = records.length >> 1;
           const first = await this.#writeAll(records.slice(0, middle), write);
