@@ -1,4 +1,5 @@
 /** The event bus: the port that services use. in-process-bus.ts and kafka/bus.ts are its adapters. */
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type { EventMessage } from './message.ts';
 import type { Topic } from './topics.ts';
 
@@ -49,9 +50,7 @@ export interface Subscription {
 }
 
 /** The bus was closed before it had delivered the messages. */
-export class BusClosedError extends Error {
-  override name = 'BusClosedError';
-  readonly loggable = true;
+export class BusClosedError extends LoggableError {
   override message = 'the event bus is closed';
 }
 
@@ -68,9 +67,7 @@ export interface UnwritablePartition {
 }
 
 /** All messages are published, except the `failed` ones of these partitions. */
-export class PartlyPublishedError extends Error {
-  override name = 'PartlyPublishedError';
-  readonly loggable = true;
+export class PartlyPublishedError extends LoggableError {
   readonly partitions: readonly UnwritablePartition[];
 
   constructor(partitions: readonly UnwritablePartition[]) {

@@ -1,4 +1,5 @@
 /** Every topic, declared once: the events it carries and how a cluster keeps it. */
+
 import {
   fromBinary,
   fromJson,
@@ -13,6 +14,7 @@ import {
 } from '@creditlane/proto/applications/v1/applications_events';
 import { DecisionRecordedSchema } from '@creditlane/proto/decisions/v1/decisions_events';
 import { IntegrationEnabledSchema } from '@creditlane/proto/integrations/v1/integrations_events';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -59,10 +61,7 @@ export type DecodedEvent = {
 }[EventType];
 
 /** A message that is not an event this version knows. */
-export class UndecodableEventError extends Error {
-  override name = 'UndecodableEventError';
-  readonly loggable = true;
-}
+export class UndecodableEventError extends LoggableError {}
 
 /**
  * The protobuf bytes of an event given as its protobuf JSON. Throws `UndecodableEventError` for an

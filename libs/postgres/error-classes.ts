@@ -1,5 +1,7 @@
 /** Classes of PostgreSQL errors: an unavailable database, lost contention, or a refused statement. */
+
 import { POSTGRES_CONNECTION_MESSAGES } from '@creditlane/runtime/telemetry/error-fields';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type pg from 'pg';
 
 /** SQLSTATE classes of errors of the server, not of the statement (PostgreSQL, appendix A). */
@@ -63,9 +65,7 @@ export function isPasswordRefused(error: unknown): boolean {
 }
 
 /** The work waited in this process for its turn at a row for longer than its lock timeout. */
-export class LockTimeoutError extends Error {
-  override readonly name = 'LockTimeoutError';
-  readonly loggable = true;
+export class LockTimeoutError extends LoggableError {
   readonly code = LOCK_NOT_AVAILABLE;
   override readonly message = 'other writes of the same row took too long';
 }

@@ -1,5 +1,7 @@
 /** The settings of a service that calls other services over gRPC: their addresses and its signing key. */
+
 import { type Setting, setting } from '@creditlane/runtime/setting';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { CERTIFICATES, type Certificates } from './credentials/certificates.ts';
 import { readPrivateKey } from './credentials/identity-keys.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -90,7 +92,4 @@ function parseAddress(text: string): string {
   throw new AddressError('must be host:port, or IPv4 addresses with ports separated by commas');
 }
 
-class AddressError extends Error {
-  override readonly name = 'AddressError';
-  readonly loggable = true;
-}
+class AddressError extends LoggableError {}

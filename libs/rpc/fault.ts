@@ -1,6 +1,8 @@
 /** Faults: the typed errors of calls, as a closed set of kinds, and their form between services. */
+
 import { Code, ConnectError } from '@connectrpc/connect';
 import { FaultInfoSchema } from '@creditlane/proto/common/v1/fault';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 
 export type FaultKind =
   | 'invalid'
@@ -187,7 +189,4 @@ function transportFault(kind: FaultKind, error: ConnectError, fromPeer: boolean)
   return new Fault(kind, kind, UNAVAILABLE_MESSAGE, { retryAfterS: 1, fromPeer, cause });
 }
 
-class TransportError extends Error {
-  override readonly name = 'TransportError';
-  readonly loggable = true;
-}
+class TransportError extends LoggableError {}

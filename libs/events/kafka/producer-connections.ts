@@ -1,14 +1,14 @@
 /** The connections of one producer, which can be cut so that no unsent message is sent later. */
+
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type { ISocketFactoryArgs } from 'kafkajs';
 
 /** The value that kafkajs sets for its own connections. */
 const KEEP_ALIVE_MS = 60_000;
 
-export class CutConnectionError extends Error {
-  override readonly name = 'CutConnectionError';
-  readonly loggable = true;
+export class CutConnectionError extends LoggableError {
   override readonly message = 'the connection was cut';
 }
 

@@ -1,7 +1,9 @@
 /** Holds the publishing of an outbox: no relay publishes, and events wait in the outbox. */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { defineStatement } from '@creditlane/postgres/statement';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type pg from 'pg';
 
 /** Relays take over a shard whose lease has not been renewed for three seconds. */
@@ -27,9 +29,7 @@ const releaseAll = defineStatement(
   'UPDATE outbox_lease SET holder = NULL WHERE holder = $1',
 );
 
-export class HoldLostError extends Error {
-  override readonly name = 'HoldLostError';
-  readonly loggable = true;
+export class HoldLostError extends LoggableError {
   override message = 'relays publish again: the hold was not renewed in time';
 }
 

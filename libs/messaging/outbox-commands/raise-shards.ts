@@ -1,10 +1,12 @@
 /** Raises the number of an outbox's shards while its service runs: as many relays can publish at the same time. */
+
 import { isLockTimeout } from '@creditlane/postgres/error-classes';
 import { limitLockWaitQuery, whenUnlocked } from '@creditlane/postgres/lock-wait';
 import type { Migration } from '@creditlane/postgres/migrate';
 import { raiseFloor } from '@creditlane/postgres/raise-floor';
 import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type pg from 'pg';
 
 export const MAX_SHARDS = 64;
@@ -12,10 +14,7 @@ export const MAX_SHARDS = 64;
 const MAX_UNPUBLISHED = 10_000;
 const LOCKED_WITHIN_MS = 60_000;
 
-export class ShardsError extends Error {
-  override readonly name = 'ShardsError';
-  readonly loggable = true;
-}
+export class ShardsError extends LoggableError {}
 
 /**
  * The database itself assigns each new event to its shard, so that writers of every version agree, and an event that is

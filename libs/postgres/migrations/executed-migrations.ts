@@ -1,12 +1,10 @@
 /** The table `migrations`, which TypeORM made in earlier versions: what was run, and for which versions. */
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type { QueryRunner } from 'typeorm';
 import { ANY_VERSION, floorOf, nameOf, type SchemaMigration } from './migration.ts';
 
 /** A newer version has migrated the database to a schema that this version cannot use. */
-export class DatabaseNewerError extends Error {
-  override name = 'DatabaseNewerError';
-  readonly loggable = true;
-
+export class DatabaseNewerError extends LoggableError {
   constructor(unknown: string[]) {
     super(
       `the database is of a newer version: it has migrations unknown here that do more than add (${unknown.join(', ')}). ` +

@@ -4,6 +4,7 @@
  * The role that the service logs in as owns the tables, so that row security does not apply to it. The
  * request role owns nothing, cannot log in, and sees the rows that its policies permit.
  */
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import pg from 'pg';
 
 /** Follows the name of the database in the name of its request role. */
@@ -36,10 +37,7 @@ function forRequestRoleSql(statement: string): string {
 }
 
 /** The database has no request role that its service can use safely; the message says what to run. */
-export class RequestRoleError extends Error {
-  override name = 'RequestRoleError';
-  readonly loggable = true;
-
+export class RequestRoleError extends LoggableError {
   constructor(problem: string, ...remedy: string[]) {
     super(`${problem}. Run as PostgreSQL's administrator: ${remedy.join('; ')};`);
   }

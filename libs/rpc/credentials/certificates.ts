@@ -2,6 +2,7 @@
  * The TLS certificate of a process and the authority that it trusts: PEM files, which are read again
  * when they change. New connections of gRPC and HTTP clients and servers use the new files.
  */
+
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -10,6 +11,7 @@ import type { Process } from '@creditlane/runtime/run';
 import { type Setting, setting } from '@creditlane/runtime/setting';
 import { observeCertificateExpiry } from '@creditlane/runtime/telemetry/certificate-expiry';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type { experimental } from '@grpc/grpc-js';
 
 /** Paths of PEM files. */
@@ -46,10 +48,7 @@ export const CERTIFICATES: Setting<Certificates | undefined> = {
 };
 
 /** The files cannot be used together; the cause says why. */
-export class CertificatesError extends Error {
-  override readonly name = 'CertificatesError';
-  readonly loggable = true;
-}
+export class CertificatesError extends LoggableError {}
 
 /** One set of files. It is read again only while there are listeners; the last usable set is kept. */
 export class Certificates implements experimental.CertificateProvider {
