@@ -3,8 +3,8 @@
  * has handled them. So the outbox marks an event only after that, and a crash loses no event.
  */
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import { BatchQueue } from './batch-queue.ts';
 import { BusClosedError, type EventBus, type SubscribeOptions, type Subscription } from './bus.ts';
-import { ConsumerGroup } from './consumer-group.ts';
 import { measureLag } from './lag-gauge.ts';
 import { copyMessage, type EventMessage } from './message.ts';
 
@@ -19,40 +19,41 @@ export interface InProcessBusOptions {
  * handled the messages, all groups at the same time. Groups that are not declared get them as well.
  */
 export function createInProcessBus({ consumers, metrics }: InProcessBusOptions): EventBus {
-  const groups = new Map<string, ConsumerGroup>();
+  /** By the name of the group. */
+  const queues = new Map<string, BatchQueue>();
   let closed = false;
 
-  const groupNamed = (name: string): ConsumerGroup => {
-    const group = groups.get(name) ?? new ConsumerGroup(name);
-    groups.set(name, group);
-    return group;
+  const queueOf = (group: string): BatchQueue => {
+    const queue = queues.get(group) ?? new BatchQueue(group);
+    queues.set(group, queue);
+    return queue;
   };
-  for (const names of Object.values(consumers)) names.forEach(groupNamed);
+  for (const groups of Object.values(consumers)) groups.forEach(queueOf);
 
   if (metrics)
-    measureLag(metrics, () => [...groups].map(([name, { lag }]) => [name, lag] as const));
+    measureLag(metrics, () => [...queues].map(([group, { lag }]) => [group, lag] as const));
 
-  const receivers = (topic: string): ConsumerGroup[] => {
+  const receivers = (topic: string): BatchQueue[] => {
     const declared = consumers[topic];
     if (!declared) throw new Error(`topic ${topic} is not declared`);
-    return [...groups.values()].filter(
-      (group) => declared.includes(group.name) || group.isSubscribedTo(topic),
+    return [...queues.values()].filter(
+      (queue) => declared.includes(queue.group) || queue.isSubscribedTo(topic),
     );
   };
 
   return {
     async publish(messages) {
       if (closed) throw new BusClosedError();
-      const batches = new Map<ConsumerGroup, EventMessage[]>();
+      const batches = new Map<BatchQueue, EventMessage[]>();
       for (const message of messages) {
-        for (const group of receivers(message.topic)) {
-          const batch = batches.get(group);
+        for (const queue of receivers(message.topic)) {
+          const batch = batches.get(queue);
           if (batch) batch.push(copyMessage(message));
-          else batches.set(group, [copyMessage(message)]);
+          else batches.set(queue, [copyMessage(message)]);
         }
       }
       const outcomes = await Promise.allSettled(
-        [...batches].map(([group, batch]) => group.deliver(batch)),
+        [...batches].map(([queue, batch]) => queue.deliver(batch)),
       );
       const failed = outcomes.find((outcome) => outcome.status === 'rejected');
       if (failed) throw failed.reason;
@@ -60,12 +61,12 @@ export function createInProcessBus({ consumers, metrics }: InProcessBusOptions):
 
     async subscribe(options: SubscribeOptions): Promise<Subscription> {
       if (closed) throw new BusClosedError();
-      return groupNamed(options.group).subscribe(options);
+      return queueOf(options.group).subscribe(options);
     },
 
     async close() {
       closed = true;
-      await Promise.all([...groups.values()].map((group) => group.close()));
+      await Promise.all([...queues.values()].map((queue) => queue.close()));
     },
   };
 }

@@ -1,6 +1,8 @@
 /** The Kafka client: addresses, credentials, retries, and the kinds of errors. */
+
 import type { ConnectionOptions } from 'node:tls';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { type ISocketFactory, Kafka, logLevel, type SASLOptions } from 'kafkajs';
 import type { KafkaConfig } from '../kafka-config.ts';
 
@@ -74,10 +76,11 @@ const ACCESS_ERRORS = /AUTHENTICATION_FAILED|AUTHORIZATION_FAILED/;
  * an operator can grant the access in the cluster: a new cluster has no users at first.
  */
 export function isAccessRefused(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (error.name === 'KafkaJSSASLAuthenticationError') return true;
-  if (ACCESS_ERRORS.test(String((error as { type?: unknown }).type))) return true;
-  return isAccessRefused(error.cause);
+  return hasCause(
+    error,
+    ({ name, type }) =>
+      name === 'KafkaJSSASLAuthenticationError' || ACCESS_ERRORS.test(String(type)),
+  );
 }
 
 /** Whether a retry may succeed: a broker is unavailable, or a topic does not exist yet. */
@@ -92,9 +95,12 @@ const COORDINATOR_LOADING = /^GROUP_(LOAD_IN_PROGRESS|COORDINATOR_NOT_AVAILABLE)
 
 /** Whether the broker of a consumer group is not ready yet, as in a new cluster and after its restart. */
 export function isCoordinatorLoading(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (COORDINATOR_LOADING.test(String((error as { type?: unknown }).type))) return true;
-  return isCoordinatorLoading(error.cause);
+  return hasCause(error, ({ type }) => COORDINATOR_LOADING.test(String(type)));
+}
+
+/** Whether the error, or one of its causes, passes `test`. The errors of the Kafka protocol have a `type`. */
+function hasCause(error: unknown, test: (error: Error & { type?: unknown }) => boolean): boolean {
+  return error instanceof Error && (test(error) || hasCause(error.cause, test));
 }
 
 function isSystemError(error: Error): boolean {
@@ -107,10 +113,7 @@ const KAFKA_ERROR_NAMES = /^Kafka(JS|Error$)/;
 const CERTIFICATE_ALERT = /alert (bad certificate|certificate required)/;
 
 /** An error of Kafka. The log may show its message, which names brokers, topics and states. */
-export class KafkaError extends Error {
-  override name = 'KafkaError';
-  readonly loggable = true;
-
+export class KafkaError extends LoggableError {
   constructor(what: string, cause: unknown) {
     const isKafkaError = cause instanceof Error && KAFKA_ERROR_NAMES.test(cause.name);
     const message = isKafkaError ? `${what}: ${cause.message.trim()}` : what;

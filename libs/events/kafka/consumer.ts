@@ -4,8 +4,8 @@ import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { pause } from '@creditlane/runtime/concurrency/pause';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Kafka } from 'kafkajs';
+import { BatchQueue } from '../batch-queue.ts';
 import { BusClosedError, type SubscribeOptions } from '../bus.ts';
-import { ConsumerGroup } from '../consumer-group.ts';
 import {
   CLIENT_RETRY,
   isAccessRefused,
@@ -41,8 +41,8 @@ export interface KafkaConsumerOptions extends SubscribeOptions {
 
 export class KafkaConsumer {
   readonly #options: KafkaConsumerOptions;
-  readonly #queue: ConsumerGroup;
-  readonly #subscription: ReturnType<ConsumerGroup['subscribe']>;
+  readonly #queue: BatchQueue;
+  readonly #subscription: ReturnType<BatchQueue['subscribe']>;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #isMember = false;
@@ -50,7 +50,7 @@ export class KafkaConsumer {
   /** Starts at once; joins the group as soon as the cluster and the topics exist. */
   constructor(options: KafkaConsumerOptions) {
     this.#options = options;
-    this.#queue = new ConsumerGroup(options.group);
+    this.#queue = new BatchQueue(options.group);
     this.#subscription = this.#queue.subscribe({
       ...options,
       handle: (batch) => this.#handle(batch),

@@ -3,7 +3,7 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import kafkajs, { type AclEntry } from 'kafkajs';
 import type { KafkaConfig } from '../kafka-config.ts';
 import type { TopicUser } from '../topic-access.ts';
-import { createClient, KafkaError } from './client.ts';
+import { withAdmin } from './admin.ts';
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 
@@ -21,15 +21,8 @@ export interface EnsureAccessOptions {
 export async function ensureAccess({ config, users, log }: EnsureAccessOptions): Promise<void> {
   const acl = users.flatMap((user) => rulesOf(user, config.prefix));
   if (acl.length === 0) return;
-  const admin = createClient(config, log).admin();
-  try {
-    await admin.connect();
-    await admin.createAcls({ acl });
-  } catch (error) {
-    throw new KafkaError('the access to topics could not be ensured', error);
-  } finally {
-    await admin.disconnect();
-  }
+  const what = 'the access to topics could not be ensured';
+  await withAdmin(config, log, what, (admin) => admin.createAcls({ acl }));
 }
 
 /** READ and WRITE include DESCRIBE: the offsets and leaders of the topic, the members of the group. */

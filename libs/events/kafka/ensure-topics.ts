@@ -1,20 +1,17 @@
 /** Creates the declared topics of a cluster and updates their settings. */
-import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
 import type { KafkaConfig } from '../kafka-config.ts';
 import { TOPICS, type TopicDeclaration } from '../topics.ts';
-import { createClient, isRetriable, KafkaError } from './client.ts';
+import { repeatWhileRetriable, withAdmin } from './admin.ts';
 
 /** How long the brokers may take to learn of a topic that the controller has created. */
 const KNOWN_WITHIN_MS = 15_000;
-const POLL_MS = 100;
 
 /** A topic exists with fewer partitions or other replicas than declared. */
-export class TopicMismatchError extends Error {
-  override name = 'TopicMismatchError';
-  readonly loggable = true;
-}
+export class TopicMismatchError extends LoggableError {}
 
 export interface EnsureTopicsOptions {
   config: KafkaConfig;
@@ -36,9 +33,7 @@ export async function ensureTopics(options: EnsureTopicsOptions): Promise<void> 
   const wanted = Object.entries(topics).map(([name, declared]) =>
     wantedTopic(config, name, declared),
   );
-  const admin = createClient(config, log).admin();
-  try {
-    await admin.connect();
+  await withAdmin(config, log, 'the topics could not be ensured', async (admin) => {
     await createMissing(admin, wanted, log);
     await verify(admin, wanted);
     await admin.alterConfigs({
@@ -49,12 +44,7 @@ export async function ensureTopics(options: EnsureTopicsOptions): Promise<void> 
         configEntries,
       })),
     });
-  } catch (error) {
-    if (error instanceof TopicMismatchError) throw error;
-    throw new KafkaError('the topics could not be ensured', error);
-  } finally {
-    await admin.disconnect();
-  }
+  });
 }
 
 function wantedTopic(
@@ -90,14 +80,15 @@ async function createMissing(admin: Admin, wanted: Wanted[], log: Log): Promise<
   await admin.createTopics({ topics: missing, waitForLeaders: false });
   for (const { topic } of missing) {
     // The leader of each partition answers: so each partition has its leader before the first publish.
-    await untilTopicsKnown(() => admin.fetchTopicOffsets(topic));
+    await repeatWhileRetriable(() => admin.fetchTopicOffsets(topic), KNOWN_WITHIN_MS);
     log.info({ topic }, 'topic created');
   }
 }
 
 async function verify(admin: Admin, wanted: Wanted[]): Promise<void> {
   const names = wanted.map(({ topic }) => topic);
-  const { topics } = await untilTopicsKnown(() => admin.fetchTopicMetadata({ topics: names }));
+  const read = () => admin.fetchTopicMetadata({ topics: names });
+  const { topics } = await repeatWhileRetriable(read, KNOWN_WITHIN_MS);
   const faults = wanted.flatMap(({ topic, numPartitions, replicationFactor }) => {
     const partitions = topics.find(({ name }) => name === topic)?.partitions ?? [];
     const replicas = new Set(partitions.map((partition) => partition.replicas.length));
@@ -111,15 +102,4 @@ async function verify(admin: Admin, wanted: Wanted[]): Promise<void> {
     ];
   });
   if (faults.length > 0) throw new TopicMismatchError(faults.join('; '));
-}
-
-/** Repeats a request until every broker knows the new topics. */
-async function untilTopicsKnown<T>(request: () => Promise<T>): Promise<T> {
-  for (const deadline = Date.now() + KNOWN_WITHIN_MS; ; await delay(POLL_MS)) {
-    try {
-      return await request();
-    } catch (error) {
-      if (!isRetriable(error) || Date.now() > deadline) throw error;
-    }
-  }
 }

@@ -1,17 +1,19 @@
 /** Raises the number of a topic's partitions while nothing is published to it, so that no event overtakes another of its key. */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type { Admin } from 'kafkajs';
 import type { KafkaConfig } from '../kafka-config.ts';
 import type { Topic } from '../topics.ts';
-import { createClient, isRetriable, KafkaError, METADATA_MAX_AGE_MS } from './client.ts';
+import { repeatWhileRetriable, withAdmin } from './admin.ts';
+import { METADATA_MAX_AGE_MS } from './client.ts';
 
 const POLL_MS = 200;
+/** How long the leaders of all partitions may be unknown. */
+const LEADERS_WITHIN_MS = 10_000;
 
-export class RaisePartitionsError extends Error {
-  override readonly name = 'RaisePartitionsError';
-  readonly loggable = true;
-}
+export class RaisePartitionsError extends LoggableError {}
 
 export interface RaisePartitionsOptions {
   /** With the credentials of a user who may change topics and read the offsets of all groups. */
@@ -37,30 +39,21 @@ export async function raisePartitions(options: RaisePartitionsOptions): Promise<
   const { config, topic: name, partitions, log } = options;
   const { metadataMaxAgeMs = METADATA_MAX_AGE_MS } = options;
   const topic = config.prefix + name;
-  const client = createClient(config, log);
-  const admin = client.admin();
-  // An admin client keeps the number of partitions that it has read first.
-  const later = client.admin();
-  try {
-    await admin.connect();
-    const before = await readEnds(admin, topic);
-    if (partitions <= before.size) {
-      throw new RaisePartitionsError(`${topic} has ${before.size} partitions already`);
+  const what = 'the partitions could not be raised';
+  const before = await withAdmin(config, log, what, async (admin) => {
+    const ends = await readEnds(admin, topic);
+    if (partitions <= ends.size) {
+      throw new RaisePartitionsError(`${topic} has ${ends.size} partitions already`);
     }
     await untilHandled(admin, topic, options);
-    await assertNothingPublished(admin, topic, before);
-    const topicPartitions = [{ topic, count: partitions }];
-    await admin.createPartitions({ topicPartitions });
-    log.info({ topic, partitions }, 'partitions added; waiting until every producer knows them');
-    await delay(2 * metadataMaxAgeMs);
-    await later.connect();
-    await assertNothingPublished(later, topic, before);
-  } catch (error) {
-    if (error instanceof RaisePartitionsError) throw error;
-    throw new KafkaError('the partitions could not be raised', error);
-  } finally {
-    await Promise.all([admin.disconnect(), later.disconnect()]);
-  }
+    await assertNothingPublished(admin, topic, ends);
+    await admin.createPartitions({ topicPartitions: [{ topic, count: partitions }] });
+    return ends;
+  });
+  log.info({ topic, partitions }, 'partitions added; waiting until every producer knows them');
+  await delay(2 * metadataMaxAgeMs);
+  // Another client: each keeps the number of partitions that it has read first.
+  await withAdmin(config, log, what, (admin) => assertNothingPublished(admin, topic, before));
 }
 
 async function untilHandled(
@@ -111,20 +104,13 @@ async function assertNothingPublished(admin: Admin, topic: string, before: Ends)
   }
 }
 
-/** Repeats the request until the leaders of all partitions are known. */
 async function readEnds(admin: Admin, topic: string): Promise<Ends> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const offsets = await admin.fetchTopicOffsets(topic);
-      return new Map(
-        offsets.map(({ partition, low, high }) => [
-          partition,
-          { low: Number(low), high: Number(high) },
-        ]),
-      );
-    } catch (error) {
-      if (!isRetriable(error) || attempt === 50) throw error;
-      await delay(POLL_MS);
-    }
-  }
+  const read = () => admin.fetchTopicOffsets(topic);
+  const offsets = await repeatWhileRetriable(read, LEADERS_WITHIN_MS);
+  return new Map(
+    offsets.map(({ partition, low, high }) => [
+      partition,
+      { low: Number(low), high: Number(high) },
+    ]),
+  );
 }

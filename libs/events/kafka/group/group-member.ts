@@ -4,7 +4,7 @@ import { pause } from '@creditlane/runtime/concurrency/pause';
 import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
-import type { ConsumerGroup } from '../../consumer-group.ts';
+import type { BatchQueue } from '../../batch-queue.ts';
 import { type EventMessage, MAX_BATCH_BYTES, split } from '../../message.ts';
 import { OffsetCommits } from './offset-commits.ts';
 
@@ -16,7 +16,7 @@ const LAST_COMMIT_MS = 2_000;
 
 export interface GroupMemberOptions {
   /** Joins the messages of several partitions into one batch for the handler. */
-  queue: ConsumerGroup;
+  queue: BatchQueue;
   prefix: string;
   heartbeatMs: number;
   /** Aborts when the subscription closes: the batch under way is finished, later messages are not. */
@@ -99,7 +99,7 @@ export class GroupMember {
     } catch (err) {
       const { queue, log } = this.#options;
       log.warn(
-        { err, group: queue.name },
+        { err, group: queue.group },
         'the last offsets were not committed; their messages are handled again',
       );
     }

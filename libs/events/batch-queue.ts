@@ -1,4 +1,4 @@
-/** One consumer group within this process: a queue of messages and the one handler that takes them. */
+/** The messages that wait in this process for the one handler of a consumer group, which takes them in batches. */
 import { BusClosedError, type SubscribeOptions, type Subscription } from './bus.ts';
 import { type EventMessage, MAX_BATCH_BYTES, sizeOf } from './message.ts';
 
@@ -15,16 +15,16 @@ interface QueuedMessages {
   reject(error: unknown): void;
 }
 
-export class ConsumerGroup {
-  readonly name: string;
+export class BatchQueue {
+  readonly group: string;
   readonly #queue: QueuedMessages[] = [];
   #subscriber: SubscribeOptions | undefined;
   #working: Promise<void> | undefined;
   #paused = false;
   #handling = 0;
 
-  constructor(name: string) {
-    this.name = name;
+  constructor(group: string) {
+    this.group = group;
   }
 
   /** The number of messages that are queued or being handled. */
@@ -61,7 +61,7 @@ export class ConsumerGroup {
   }
 
   subscribe(options: SubscribeOptions): Subscription {
-    if (this.#subscriber) throw new Error(`consumer group ${this.name} is subscribed already`);
+    if (this.#subscriber) throw new Error(`consumer group ${this.group} is subscribed already`);
     this.#subscriber = options;
     this.#paused = false;
     this.#work();
