@@ -1,5 +1,5 @@
 import { type ChannelInterface, connectivityState } from '@grpc/grpc-js';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Connectivity } from './connectivity.ts';
 
 const { READY, SHUTDOWN, TRANSIENT_FAILURE } = connectivityState;
@@ -42,7 +42,7 @@ function wait(limitMs = NO_LIMIT, signal?: AbortSignal): { ended: boolean } {
   return call;
 }
 
-it('a call waits three seconds for a peer that was lost, and later calls do not wait', async () => {
+test('a call waits three seconds for a peer that was lost, and later calls do not wait', async () => {
   channel.change(TRANSIENT_FAILURE);
   const call = wait();
   await vi.advanceTimersByTimeAsync(2_999);
@@ -54,7 +54,7 @@ it('a call waits three seconds for a peer that was lost, and later calls do not 
   expect(later.ended).toBe(true);
 });
 
-it('a call to a peer that was never connected does not wait', async () => {
+test('a call to a peer that was never connected does not wait', async () => {
   channel.state = TRANSIENT_FAILURE;
   connectivity = new Connectivity(channel as unknown as ChannelInterface);
   const call = wait();
@@ -62,7 +62,7 @@ it('a call to a peer that was never connected does not wait', async () => {
   expect(call.ended).toBe(true);
 });
 
-it('a call that waits ends at once when it is aborted, at its own limit, and when the peer is back', async () => {
+test('a call that waits ends at once when it is aborted, at its own limit, and when the peer is back', async () => {
   channel.change(TRANSIENT_FAILURE);
   const abort = new AbortController();
   const [aborted, limited, other] = [wait(NO_LIMIT, abort.signal), wait(100), wait()];
@@ -78,14 +78,14 @@ it('a call that waits ends at once when it is aborted, at its own limit, and whe
   expect(other.ended).toBe(true);
 });
 
-it('of more than a hundred calls that would wait, the others end at once', async () => {
+test('of more than a hundred calls that would wait, the others end at once', async () => {
   channel.change(TRANSIENT_FAILURE);
   const calls = Array.from({ length: 101 }, () => wait());
   await vi.advanceTimersByTimeAsync(0);
   expect(calls.filter(({ ended }) => ended)).toHaveLength(1);
 });
 
-it('when the channel is closed, calls that wait end at once, and no later call waits', async () => {
+test('when the channel is closed, calls that wait end at once, and no later call waits', async () => {
   channel.change(TRANSIENT_FAILURE);
   const call = wait();
   channel.change(SHUTDOWN);

@@ -1,5 +1,5 @@
 import type { EachBatchPayload } from 'kafkajs';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { OffsetCommits } from './offset-commits.ts';
 
 /** The broker's side of commits: what was resolved, what was committed, and the answers that are held back. */
@@ -36,7 +36,7 @@ function handle(offset: string): void {
   commits.request(offsets);
 }
 
-it('offsets of one turn, and those of the pause after a commit, are committed together', async () => {
+test('offsets of one turn, and those of the pause after a commit, are committed together', async () => {
   handle('1');
   handle('2');
   await vi.advanceTimersByTimeAsync(0);
@@ -51,7 +51,7 @@ it('offsets of one turn, and those of the pause after a commit, are committed to
   ]);
 });
 
-it('messages handled during a commit are committed after it', async () => {
+test('messages handled during a commit are committed after it', async () => {
   const answer = Promise.withResolvers<void>();
   offsets.answer = answer.promise;
   handle('1');
@@ -64,7 +64,7 @@ it('messages handled during a commit are committed after it', async () => {
   expect(offsets.committed).toEqual([['1'], ['1', '2']]);
 });
 
-it('a flush commits beside the commit under way', async () => {
+test('a flush commits beside the commit under way', async () => {
   const answer = Promise.withResolvers<void>();
   offsets.answer = answer.promise;
   handle('1');
@@ -76,7 +76,7 @@ it('a flush commits beside the commit under way', async () => {
   answer.resolve();
 });
 
-it('a commit that fails is thrown to the next batch once, and repeated without one', async () => {
+test('a commit that fails is thrown to the next batch once, and repeated without one', async () => {
   offsets.answer = Promise.reject(new Error('no coordinator'));
   handle('1');
   await vi.advanceTimersByTimeAsync(0);
@@ -87,13 +87,13 @@ it('a commit that fails is thrown to the next batch once, and repeated without o
   expect(offsets.committed).toHaveLength(2);
 });
 
-it('a flush whose commit fails rejects', async () => {
+test('a flush whose commit fails rejects', async () => {
   offsets.answer = Promise.reject(new Error('no coordinator'));
   handle('1');
   await expect(commits.flush()).rejects.toThrow('no coordinator');
 });
 
-it('a commit is not repeated after a stop', async () => {
+test('a commit is not repeated after a stop', async () => {
   offsets.answer = Promise.reject(new Error('no coordinator'));
   handle('1');
   await vi.advanceTimersByTimeAsync(0);

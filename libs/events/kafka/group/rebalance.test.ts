@@ -1,7 +1,7 @@
 // What a consumer commits when its group rebalances, when consuming ends, and when it closes.
 import { silentLog } from '@creditlane/runtime/test-log';
 import type { EachBatchPayload, Kafka } from 'kafkajs';
-import { afterEach, beforeEach, expect, it, type MockInstance, vi } from 'vitest';
+import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest';
 import { KafkaConsumer } from '../consumer.ts';
 
 const TOPIC = 'creditlane.decisions.v1';
@@ -98,7 +98,7 @@ afterEach(async () => {
 
 const refuse = () => Promise.reject(new Error('ILLEGAL_GENERATION'));
 
-it('a batch ends without the answer to its commit', async () => {
+test('a batch ends without the answer to its commit', async () => {
   first.answer = () => new Promise(() => undefined);
   await first.fetch('1');
   await vi.advanceTimersByTimeAsync(0);
@@ -106,7 +106,7 @@ it('a batch ends without the answer to its commit', async () => {
   expect(first.committed).toEqual([['1']]);
 });
 
-it('a rebalance commits what waits in the pause before the member joins again', async () => {
+test('a rebalance commits what waits in the pause before the member joins again', async () => {
   await first.fetch('1');
   await vi.advanceTimersByTimeAsync(0);
   await first.fetch('2');
@@ -119,7 +119,7 @@ it('a rebalance commits what waits in the pause before the member joins again', 
   expect(first.committed).toHaveLength(2);
 });
 
-it('a rebalance commits beside a commit that is not answered yet', async () => {
+test('a rebalance commits beside a commit that is not answered yet', async () => {
   const answer = Promise.withResolvers<void>();
   first.answer = () => answer.promise;
   await first.fetch('1');
@@ -131,7 +131,7 @@ it('a rebalance commits beside a commit that is not answered yet', async () => {
   answer.resolve();
 });
 
-it('a commit of the last generation that fails is neither thrown in the next one nor repeated', async () => {
+test('a commit of the last generation that fails is neither thrown in the next one nor repeated', async () => {
   first.answer = refuse;
   await first.fetch('1');
   await vi.advanceTimersByTimeAsync(0);
@@ -144,7 +144,7 @@ it('a commit of the last generation that fails is neither thrown in the next one
   expect(first.committed).toEqual([['1'], ['1'], ['2']]);
 });
 
-it('a commit that is refused after the member has joined again is not thrown', async () => {
+test('a commit that is refused after the member has joined again is not thrown', async () => {
   const answer = Promise.withResolvers<void>();
   first.answer = () => answer.promise;
   await first.fetch('1');
@@ -155,7 +155,7 @@ it('a commit that is refused after the member has joined again is not thrown', a
   await first.fetch('2');
 });
 
-it('a batch that ends after a rebalance is not committed', async () => {
+test('a batch that ends after a rebalance is not committed', async () => {
   const release = Promise.withResolvers<void>();
   handling = release.promise;
   const fetched = first.fetch('1');
@@ -168,7 +168,7 @@ it('a batch that ends after a rebalance is not committed', async () => {
   expect(first.committed).toEqual([]);
 });
 
-it('a member whose consuming has crashed commits nothing more', async () => {
+test('a member whose consuming has crashed commits nothing more', async () => {
   first.answer = refuse;
   await first.fetch('1');
   await vi.advanceTimersByTimeAsync(0);
@@ -179,7 +179,7 @@ it('a member whose consuming has crashed commits nothing more', async () => {
   expect(consumers).toHaveLength(2);
 });
 
-it('closing commits what waits in the pause before the member leaves', async () => {
+test('closing commits what waits in the pause before the member leaves', async () => {
   await first.fetch('1');
   await vi.advanceTimersByTimeAsync(0);
   await first.fetch('2');
@@ -188,7 +188,7 @@ it('closing commits what waits in the pause before the member leaves', async () 
   expect(warn).not.toHaveBeenCalled();
 });
 
-it('closing commits the batch under way', async () => {
+test('closing commits the batch under way', async () => {
   const release = Promise.withResolvers<void>();
   handling = release.promise;
   const fetched = first.fetch('1');
@@ -199,7 +199,7 @@ it('closing commits the batch under way', async () => {
   expect(first.committed).toEqual([['1']]);
 });
 
-it('closing ends without the answer to a commit, with a warning', async () => {
+test('closing ends without the answer to a commit, with a warning', async () => {
   first.answer = () => new Promise(() => undefined);
   await first.fetch('1');
   await vi.advanceTimersByTimeAsync(0);
@@ -210,7 +210,7 @@ it('closing ends without the answer to a commit, with a warning', async () => {
   expect(warn).toHaveBeenCalledWith(expect.anything(), WARNING);
 });
 
-it('a commit that fails while closing is logged', async () => {
+test('a commit that fails while closing is logged', async () => {
   const release = Promise.withResolvers<void>();
   handling = release.promise;
   first.answer = refuse;
