@@ -42,7 +42,8 @@ export interface PublicationMarksOptions {
 export class PublicationMarks {
   readonly #options: PublicationMarksOptions;
   readonly #countPublished: ReturnType<typeof measurePublished>;
-  readonly #unmarked = new UnmarkedEvents();
+  /** What is published and marked later. */
+  readonly unmarked = new UnmarkedEvents();
   /** The marks under way: a read before their end would find their events unpublished. */
   readonly #underWay = new Set<Promise<unknown>>();
 
@@ -51,39 +52,14 @@ export class PublicationMarks {
     this.#countPublished = measurePublished(options.metrics, options.source);
   }
 
-  /** The ids of the rows that are published and not marked, which no round may read again. */
-  get unmarkedIds(): number[] {
-    return this.#unmarked.ids;
-  }
-
-  /** Adds rows that were published under these leases, to be marked later. */
-  add(ids: readonly number[], leases: readonly Lease[]): void {
-    this.#unmarked.add(ids, leases, performance.now());
-  }
-
-  /** Milliseconds until the rows are to be marked; infinite when there are none. */
-  dueInMs(): number {
-    return this.#unmarked.dueInMs(performance.now());
-  }
-
-  /** Whether the rows are to be marked before a round under these leases. */
-  isDue(leases: readonly Lease[]): boolean {
-    return this.#unmarked.isDue(leases, performance.now());
-  }
-
-  /** Makes the rows due. */
-  makeDue(): void {
-    this.#unmarked.makeDue();
-  }
-
-  /** Marks the rows. Never rejects: what cannot be marked is published again. */
+  /** Marks the unmarked events. Never rejects: what cannot be marked is published again. */
   async mark(): Promise<void> {
     void this.#asUnderWay(this.#markUnmarked());
     await this.settled();
   }
 
   /**
-   * Marks the rows and runs `read`, in one round trip. When it fails, the rows are forgotten here, so that the next round
+   * Marks the unmarked events and runs `read`, in one round trip. When it fails, they are forgotten here, so that the next round
    * reads and publishes them again.
    */
   async markAndRead<Result>(read: Query<Result>): Promise<Result> {
@@ -121,8 +97,8 @@ export class PublicationMarks {
   }
 
   #takeUnmarked() {
-    const { leases } = this.#unmarked;
-    const published = this.#unmarked.clear();
+    const { leases } = this.unmarked;
+    const published = this.unmarked.clear();
     return { query: markQuery([...published.keys()], leases), published };
   }
 

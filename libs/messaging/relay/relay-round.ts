@@ -14,17 +14,18 @@ import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { endSpansAfter } from '@creditlane/runtime/telemetry/tracing';
-import { prepareBatch } from './outgoing-events.ts';
+import { type OutgoingEvent, prepareBatch } from './outgoing-events.ts';
 import type { PublicationMarks } from './publication-marks.ts';
 import { ReadPosition } from './read-position.ts';
 import type { Lease, ShardLeases } from './shard-leases.ts';
 import {
-  findOldest,
+  type LeftOut,
   MAX_SHARD_BATCH,
-  selectUnpublished,
-  selectUnpublishedOfKeys,
+  oldestUnpublishedQuery,
   stillHeld,
   type UnpublishedRows,
+  unpublishedOfKeysQuery,
+  unpublishedQuery,
 } from './unpublished-rows.ts';
 import { UnwritablePartitions } from './unwritable-partitions.ts';
 
@@ -43,7 +44,7 @@ export interface RelayOptions {
   pollMs?: number;
 }
 
-export interface RoundDeps {
+export interface RoundOptions extends RelayOptions {
   shardLeases: ShardLeases;
   marks: PublicationMarks;
   stop: AbortSignal;
@@ -54,9 +55,8 @@ export interface RoundDeps {
 }
 
 export class RelayRounds {
-  readonly #options: RelayOptions;
+  readonly #options: RoundOptions;
   readonly #shardLeases: ShardLeases;
-  readonly #stop: AbortSignal;
   readonly #marks: PublicationMarks;
   readonly #position: ReadPosition;
   /** Their events are published apart from the rounds. */
@@ -71,23 +71,23 @@ export class RelayRounds {
   /** The rows that the last round has read and not published, because there were too many. */
   #left: UnpublishedRows | undefined;
 
-  constructor(options: RelayOptions, { shardLeases, marks, stop, pollMs, wake }: RoundDeps) {
+  constructor(options: RoundOptions) {
+    const { shardLeases, marks, pollMs, wake, log } = options;
     this.#options = options;
     this.#shardLeases = shardLeases;
     this.#marks = marks;
-    this.#stop = stop;
     const publishKeys = (keys: readonly string[]) => this.#publishKeys(keys);
     const onEnd = () => {
       // The events of its keys may be before the position.
       this.#position.restart();
       wake();
     };
-    this.#unwritable = new UnwritablePartitions({ ...options, publishKeys, onEnd, stop });
+    this.#unwritable = new UnwritablePartitions({ ...options, publishKeys, onEnd });
     this.#position = new ReadPosition({
       findOldest: (leases) => this.#findOldest(leases),
       wake,
       maxPauseMs: pollMs,
-      log: options.log,
+      log,
     });
   }
 
@@ -104,10 +104,7 @@ export class RelayRounds {
     // The rows were set aside or have blocked their keys: the next round reads others, without them.
     if (outgoing.size === 0) return wasReadBefore || rows.length > 0;
 
-    const events = [...outgoing.values()];
-    const messages = events.map(({ message }) => message);
-    const publish = async () => {
-      const failedPartitions = await this.#publish(messages);
+    await this.#publish([...outgoing.values()], async (failedPartitions, messages) => {
       const failed = new Set(failedPartitions.flatMap((partition) => partition.failed));
       for (const [id, { message, span }] of outgoing) {
         if (!failed.has(message)) continue;
@@ -115,12 +112,8 @@ export class RelayRounds {
         outgoing.delete(id);
       }
       this.#unwritable.add(failedPartitions, messages);
-    };
-    await endSpansAfter(
-      events.map(({ span }) => span),
-      publish(),
-    );
-    this.#marks.add([...outgoing.keys()], leases);
+    });
+    this.#marks.unmarked.add([...outgoing.keys()], leases);
     // A row that is left may be published apart meanwhile.
     if (left.length > 0 && !this.#unwritable.isActive) this.#left = { leases, rows: left };
     const isReadCutOff = wasReadBefore || rows.length >= MAX_SHARD_BATCH;
@@ -143,14 +136,10 @@ export class RelayRounds {
     const { outgoing, left } = prepareBatch(rows, this.#batchOptions());
     // Other rows may be read without the keys that were blocked, or under the next leases.
     if (outgoing.size === 0) return read.rows.length > 0;
-    const events = [...outgoing.values()];
-    const publishAndMark = async () => {
-      const [failedPartition] = await this.#publish(events.map(({ message }) => message));
+    await this.#publish([...outgoing.values()], async ([failedPartition]) => {
       if (failedPartition) throw failedPartition.cause;
       await this.#besideRounds(() => this.#marks.markNow([...outgoing.keys()], leases));
-    };
-    const spans = events.map(({ span }) => span);
-    await endSpansAfter(spans, publishAndMark());
+    });
     return left.length > 0 || read.rows.length > rows.length || rows.length === MAX_SHARD_BATCH;
   }
 
@@ -158,23 +147,21 @@ export class RelayRounds {
     await this.#marks.settled();
     if (!this.#shardLeases.areKnown()) throw new Error('the leases of the outbox are not renewed');
     const leases = this.#shardLeases.held();
-    const shards = leases.map(({ shard }) => shard);
-    const query = selectUnpublishedOfKeys.query([shards, keys, this.#marks.unmarkedIds]);
+    const query = unpublishedOfKeysQuery(leases, keys, this.#marks.unmarked.ids);
     return { leases, rows: await runQuery(this.#options.database.reserved, query) };
   }
 
   #findOldest(leases: readonly Lease[]): Promise<number | undefined> {
-    const shards = leases.map(({ shard }) => shard);
     const { reserved } = this.#options.database;
-    return this.#besideRounds(() => {
-      const leftOut = { keys: this.#keysLeftOut(), ids: this.#marks.unmarkedIds };
-      return findOldest(reserved, shards, leftOut);
-    });
+    return this.#besideRounds(() =>
+      runQuery(reserved, oldestUnpublishedQuery(leases, this.#leftOut())),
+    );
   }
 
-  /** The keys of which a round publishes no event. */
-  #keysLeftOut(): string[] {
-    return [...this.#blockedKeys, ...this.#unwritable.keys()];
+  /** The events that no round publishes. */
+  #leftOut(): LeftOut {
+    const keys = [...this.#blockedKeys, ...this.#unwritable.keys()];
+    return { keys, ids: this.#marks.unmarked.ids };
   }
 
   /**
@@ -203,7 +190,7 @@ export class RelayRounds {
     const leases = this.#shardLeases.held();
     const left = this.#left;
     this.#left = undefined;
-    const isMarkDue = this.#marks.isDue(leases);
+    const isMarkDue = this.#marks.unmarked.isDue(leases);
     if (left !== undefined) {
       // The next read waits for this mark (`settled`).
       if (isMarkDue) void this.#marks.mark();
@@ -213,28 +200,37 @@ export class RelayRounds {
       if (isMarkDue) await this.#marks.mark();
       return { leases, rows: [] };
     }
-    const shards = leases.map(({ shard }) => shard);
-    const keysLeftOut = this.#keysLeftOut();
+    const leftOut = this.#leftOut();
     const rows = await this.#position.read(leases, (afterId) => {
-      const readWithout = (unmarkedIds: readonly number[]) =>
-        selectUnpublished.query([shards, keysLeftOut, unmarkedIds, afterId]);
-      return isMarkDue
-        ? this.#marks.markAndRead(readWithout([]))
-        : runQuery(pool, readWithout(this.#marks.unmarkedIds));
+      if (!isMarkDue) return runQuery(pool, unpublishedQuery(leases, leftOut, afterId));
+      const read = unpublishedQuery(leases, { ...leftOut, ids: [] }, afterId);
+      return this.#marks.markAndRead(read);
     });
     return { leases, rows };
   }
 
-  /** Returns the partitions whose messages were not published. */
-  async #publish(messages: EventMessage[]): Promise<readonly UnwritablePartition[]> {
+  /** Publishes the events, then runs `follow` with the partitions whose messages were not published. Ends their spans after both. */
+  async #publish(
+    events: readonly OutgoingEvent[],
+    follow: (failed: readonly UnwritablePartition[], messages: EventMessage[]) => Promise<void>,
+  ): Promise<void> {
+    const messages = events.map(({ message }) => message);
+    await endSpansAfter(
+      events.map(({ span }) => span),
+      this.#send(messages).then((failed) => follow(failed, messages)),
+    );
+  }
+
+  /** Resolves to the partitions whose messages were not published. */
+  async #send(messages: EventMessage[]): Promise<readonly UnwritablePartition[]> {
     // What was published before is marked in time, although the publish may take long.
-    const markInMs = this.#marks.dueInMs();
+    const markInMs = this.#marks.unmarked.dueInMs();
     const marking =
       markInMs < Infinity ? setTimeout(() => void this.#marks.mark(), markInMs) : undefined;
     try {
       await withTimeLimit(this.#options.bus.publish(messages), {
         limitMs: CLOSE_GRACE_MS,
-        startsOn: this.#stop,
+        startsOn: this.#options.stop,
         makeError: () => new Error('the relay closed before the bus had published the events'),
       });
       return [];

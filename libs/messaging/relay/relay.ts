@@ -56,12 +56,9 @@ export function startRelay(options: RelayOptions): Relay {
   const roundEnded = new WakeSignal();
   const stop = new AbortController();
   const marks = new PublicationMarks({ pool: reserved, shardLeases, source, log, metrics });
-  const rounds = new RelayRounds(options, {
-    shardLeases,
-    marks,
-    stop: stop.signal,
-    pollMs,
-    wake: () => wake.signal(),
+  const rounds = new RelayRounds({
+    ...options,
+    ...{ shardLeases, marks, stop: stop.signal, pollMs, wake: () => wake.signal() },
   });
 
   const run = async () => {
@@ -75,7 +72,7 @@ export function startRelay(options: RelayOptions): Relay {
         const hasMore = await rounds.publishRound();
         failures = 0;
         roundEnded.signal();
-        if (!hasMore) await wake.wait(Math.min(pollMs, marks.dueInMs()), stop.signal);
+        if (!hasMore) await wake.wait(Math.min(pollMs, marks.unmarked.dueInMs()), stop.signal);
       } catch (err) {
         failures += 1;
         roundEnded.signal();
@@ -96,7 +93,7 @@ export function startRelay(options: RelayOptions): Relay {
     async settled() {
       while (await mayHaveUnpublished(reserved)) {
         if (stop.signal.aborted) throw new Error('the relay is closed and the outbox is not empty');
-        marks.makeDue();
+        marks.unmarked.makeDue();
         wake.signal();
         await roundEnded.wait(SETTLED_POLL_MS, stop.signal);
       }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { UnmarkedEvents } from './unmarked-events.ts';
 
 const LEASES = [
@@ -6,27 +6,36 @@ const LEASES = [
   { shard: 1, fence: 3 },
 ];
 
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+});
+afterEach(() => vi.useRealTimers());
+
 test('without events nothing is to be marked', () => {
   const unmarked = new UnmarkedEvents();
-  expect(unmarked.dueInMs(0)).toBe(Infinity);
-  expect(unmarked.isDue(LEASES, 1_000_000)).toBe(false);
+  expect(unmarked.dueInMs()).toBe(Infinity);
+  expect(unmarked.isDue(LEASES)).toBe(false);
   unmarked.makeDue();
-  expect(unmarked.isDue(LEASES, 1_000_000)).toBe(false);
+  expect(unmarked.isDue(LEASES)).toBe(false);
 });
 
 test('events are to be marked 200 ms after the first of them was published', () => {
   const unmarked = new UnmarkedEvents();
-  unmarked.add([1, 2], LEASES, 1_000);
-  unmarked.add([3], LEASES, 1_150);
-  expect(unmarked.dueInMs(1_150)).toBe(50);
-  expect(unmarked.isDue(LEASES, 1_199)).toBe(false);
-  expect(unmarked.isDue(LEASES, 1_200)).toBe(true);
+  const startedMs = performance.now();
+  unmarked.add([1, 2], LEASES);
+  vi.advanceTimersByTime(150);
+  unmarked.add([3], LEASES);
+  expect(unmarked.dueInMs()).toBe(50);
+  vi.advanceTimersByTime(49);
+  expect(unmarked.isDue(LEASES)).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(unmarked.isDue(LEASES)).toBe(true);
   expect([...unmarked.clear()]).toEqual([
-    [1, 1_000],
-    [2, 1_000],
-    [3, 1_150],
+    [1, startedMs],
+    [2, startedMs],
+    [3, startedMs + 150],
   ]);
-  expect(unmarked.isDue(LEASES, 9_999)).toBe(false);
+  expect(unmarked.isDue(LEASES)).toBe(false);
 });
 
 test('a hundred events, and events that somebody waits for, are to be marked at once', () => {
@@ -34,20 +43,19 @@ test('a hundred events, and events that somebody waits for, are to be marked at 
   full.add(
     Array.from({ length: 100 }, (_, id) => id),
     LEASES,
-    0,
   );
-  expect(full.isDue(LEASES, 0)).toBe(true);
+  expect(full.isDue(LEASES)).toBe(true);
   const awaited = new UnmarkedEvents();
-  awaited.add([1], LEASES, 0);
+  awaited.add([1], LEASES);
   awaited.makeDue();
-  expect(awaited.isDue(LEASES, 0)).toBe(true);
+  expect(awaited.isDue(LEASES)).toBe(true);
 });
 
 test('events are to be marked before a round under another fence, or without their shard', () => {
   const unmarked = new UnmarkedEvents();
-  unmarked.add([1], LEASES, 0);
-  expect(unmarked.isDue([...LEASES, { shard: 2, fence: 1 }], 0)).toBe(false);
-  expect(unmarked.isDue([{ shard: 0, fence: 8 }, ...LEASES.slice(1)], 0)).toBe(true);
-  expect(unmarked.isDue(LEASES.slice(1), 0)).toBe(true);
+  unmarked.add([1], LEASES);
+  expect(unmarked.isDue([...LEASES, { shard: 2, fence: 1 }])).toBe(false);
+  expect(unmarked.isDue([{ shard: 0, fence: 8 }, ...LEASES.slice(1)])).toBe(true);
+  expect(unmarked.isDue(LEASES.slice(1))).toBe(true);
   expect(unmarked.leases).toEqual(LEASES);
 });

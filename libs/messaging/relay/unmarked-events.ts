@@ -26,21 +26,22 @@ export class UnmarkedEvents {
   }
 
   /** Milliseconds until the events are to be marked; infinite when there are none. */
-  dueInMs(nowMs: number): number {
-    return Math.max(0, this.#dueMs - nowMs);
+  dueInMs(): number {
+    return Math.max(0, this.#dueMs - performance.now());
   }
 
   /** Whether the events are to be marked before a round under these leases: one mark compares one fence of a shard. */
-  isDue(leases: readonly Lease[], nowMs: number): boolean {
+  isDue(leases: readonly Lease[]): boolean {
     if (this.#publishedMs.size === 0) return false;
     const isHeld = (lease: Lease) => includesLease(leases, lease);
     const isFull = this.#publishedMs.size >= MAX_UNMARKED;
-    return isFull || nowMs >= this.#dueMs || !this.leases.every(isHeld);
+    return isFull || this.dueInMs() === 0 || !this.leases.every(isHeld);
   }
 
   /** Adds events that were published under these leases. */
-  add(ids: readonly number[], leases: readonly Lease[], nowMs: number): void {
+  add(ids: readonly number[], leases: readonly Lease[]): void {
     if (ids.length === 0) return;
+    const nowMs = performance.now();
     if (this.#publishedMs.size === 0) this.#dueMs = nowMs + MARK_WITHIN_MS;
     for (const id of ids) this.#publishedMs.set(id, nowMs);
     for (const { shard, fence } of leases) this.#fences.set(shard, fence);

@@ -1,10 +1,18 @@
 /** The unpublished rows of the outbox, as the relay reads them under its leases. */
-import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import { defineStatement, mapQueryResult, type Query } from '@creditlane/postgres/statement';
 import type { OutboxRow } from './outgoing-events.ts';
 import { includesLease, type Lease } from './shard-leases.ts';
 
 /** How many events of one shard a round publishes at most. */
 export const MAX_SHARD_BATCH = 500;
+
+/** The rows that no read finds: those of these keys, and those with these ids. */
+export interface LeftOut {
+  readonly keys: readonly string[];
+  readonly ids: readonly number[];
+}
+
+const shardsOf = (leases: readonly Lease[]) => leases.map(({ shard }) => shard);
 
 /**
  * The oldest unpublished rows of the shards ($1) without those of the keys ($2) and those with the ids ($3), in the order
@@ -17,7 +25,7 @@ export const MAX_SHARD_BATCH = 500;
  * NOT IN reads the keys into a hash table once; `<> ALL ($2)` would compare each row with each key. With 40,000 keys that wait
  * for a partition of the bus, and as many rows, that takes longer than a statement may.
  */
-export const selectUnpublished = defineStatement<OutboxRow>(
+const selectUnpublished = defineStatement<OutboxRow>(
   'outbox_read',
   `SELECT waiting.* FROM unnest($1::smallint[]) AS held (shard)
    CROSS JOIN LATERAL (
@@ -31,6 +39,15 @@ export const selectUnpublished = defineStatement<OutboxRow>(
    ) AS waiting
    ORDER BY waiting.id`,
 );
+
+/** Returns the query for the oldest unpublished rows after an id. */
+export function unpublishedQuery(
+  leases: readonly Lease[],
+  leftOut: LeftOut,
+  afterId: number,
+): Query<OutboxRow[]> {
+  return selectUnpublished.query([shardsOf(leases), leftOut.keys, leftOut.ids, afterId]);
+}
 
 /**
  * The id of the oldest unpublished row of the shards ($1) without those of the keys ($2), as in `selectUnpublished`, and those with
@@ -46,27 +63,35 @@ const selectOldest = defineStatement<{ id: number | null }>(
    ) AS oldest`,
 );
 
-/** Resolves to the id of the oldest unpublished row of these shards, without those left out; undefined without any. */
-export async function findOldest(
-  db: Queryable,
-  shards: readonly number[],
-  leftOut: { keys: readonly string[]; ids: readonly number[] },
-): Promise<number | undefined> {
-  const [oldest] = await selectOldest.run(db, [shards, leftOut.keys, leftOut.ids]);
-  return oldest?.id ?? undefined;
+/** Returns the query for the id of the oldest unpublished row, undefined without any. */
+export function oldestUnpublishedQuery(
+  leases: readonly Lease[],
+  leftOut: LeftOut,
+): Query<number | undefined> {
+  const query = selectOldest.query([shardsOf(leases), leftOut.keys, leftOut.ids]);
+  return mapQueryResult(query, ([oldest]) => oldest?.id ?? undefined);
 }
 
 /**
  * The oldest unpublished rows of the shards ($1) with the keys ($2), without the ids ($3), in the order of their ids. IS TRUE
  * keeps the planner from making a join of IN, which it expects to have few rows.
  */
-export const selectUnpublishedOfKeys = defineStatement<OutboxRow>(
+const selectUnpublishedOfKeys = defineStatement<OutboxRow>(
   'outbox_read_keys',
   `SELECT id, shard, topic, key, event_id, type, payload, traceparent, created_at FROM outbox
    WHERE shard = ANY ($1::smallint[]) AND published_at IS NULL
      AND (key IN (SELECT unnest($2::text[]))) IS TRUE AND id <> ALL ($3::bigint[])
    ORDER BY id LIMIT ${MAX_SHARD_BATCH}`,
 );
+
+/** Returns the query for the oldest unpublished rows of these keys, without those with the ids. */
+export function unpublishedOfKeysQuery(
+  leases: readonly Lease[],
+  keys: readonly string[],
+  idsLeftOut: readonly number[],
+): Query<OutboxRow[]> {
+  return selectUnpublishedOfKeys.query([shardsOf(leases), keys, idsLeftOut]);
+}
 
 /** The rows that were unpublished when the process held these leases. */
 export interface UnpublishedRows {
@@ -83,6 +108,6 @@ export function stillHeld(
   held: readonly Lease[],
 ): UnpublishedRows {
   const valid = held.filter((lease) => includesLease(leases, lease));
-  const shards = new Set(valid.map(({ shard }) => shard));
+  const shards = new Set(shardsOf(valid));
   return { leases: valid, rows: rows.filter(({ shard }) => shards.has(shard)) };
 }

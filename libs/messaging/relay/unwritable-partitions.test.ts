@@ -15,7 +15,11 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendToOutbox, shardOf } from '../outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { type Relay, startRelay } from './relay.ts';
-import { findOldest, selectUnpublished, selectUnpublishedOfKeys } from './unpublished-rows.ts';
+import {
+  oldestUnpublishedQuery,
+  unpublishedOfKeysQuery,
+  unpublishedQuery,
+} from './unpublished-rows.ts';
 
 const TOPIC = 'creditlane.decisions.v1';
 const WITHIN = { timeout: 30_000 };
@@ -124,11 +128,12 @@ test('while 40,000 keys wait for their partition, the oldest event of any other 
     [TOPIC],
   );
   const keys = count(1, 40_000).map((n) => `away ${n}`);
-  const read = (values: readonly unknown[]) =>
-    runQuery(db.reserved, selectUnpublished.query(values));
-  expect(await read([[0], keys.slice(0, -1), [], 0])).toMatchObject([{ key: 'away 40000' }]);
-  expect(await findOldest(db.reserved, [0], { keys, ids: [] })).toBeUndefined();
-  const ofKeys = selectUnpublishedOfKeys.query([[0], keys.slice(-1), []]);
+  const leases = [{ shard: 0, fence: 0 }];
+  const others = unpublishedQuery(leases, { keys: keys.slice(0, -1), ids: [] }, 0);
+  expect(await runQuery(db.reserved, others)).toMatchObject([{ key: 'away 40000' }]);
+  const oldest = oldestUnpublishedQuery(leases, { keys, ids: [] });
+  expect(await runQuery(db.reserved, oldest)).toBeUndefined();
+  const ofKeys = unpublishedOfKeysQuery(leases, keys.slice(-1), []);
   expect(await runQuery(db.reserved, ofKeys)).toMatchObject([{ key: 'away 40000' }]);
 }, 60_000);
 
