@@ -1,6 +1,5 @@
 // The inbox by day recognises every event that was handled, also by earlier versions, and forgets none before its time.
 import { randomUUID } from 'node:crypto';
-import { toMessage } from '@creditlane/events/message';
 import { maintainDays } from '@creditlane/postgres/partitions/day-partitions';
 import { runPurge } from '@creditlane/postgres/retention';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
@@ -13,6 +12,7 @@ import {
   openEarlierMessagingDatabase,
   openMessagingTestDatabase,
 } from './test-messaging-database.ts';
+import { decisionMessage } from './test-relay.ts';
 import { createInboxHandler } from './transactional-inbox.ts';
 
 const DAY_MS = 86_400_000;
@@ -30,14 +30,7 @@ async function handle(...ids: string[]): Promise<string[]> {
     planWrites: (events) => ({ writes: [], result: events.map(({ id }) => id) }),
     onCommitted: (committed) => handled.push(...committed),
   });
-  const about = {
-    topic: 'creditlane.decisions.v1' as const,
-    key: 'one',
-    type: 'creditlane.decisions.v1.DecisionRecorded' as const,
-    payload: {},
-    time: new Date(),
-  };
-  await handler(ids.map((id) => toMessage({ ...about, id }, 'decisions')));
+  await handler(ids.map((id) => decisionMessage('one', id)));
   return handled;
 }
 

@@ -5,52 +5,29 @@ import { dropEarlierTable } from '@creditlane/postgres/partitions/earlier-tables
 import { runPurge } from '@creditlane/postgres/retention';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import { silentLog } from '@creditlane/runtime/test-log';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { appendToOutbox } from './outbox.ts';
 import { earlierOutbox, OUTBOX_PARTITIONS, purgeOutbox } from './outbox-by-day.ts';
 import { raiseShards } from './outbox-commands/raise-shards.ts';
 import { republishOutbox } from './outbox-commands/republish-outbox.ts';
-import { type Relay, startRelay } from './relay/relay.ts';
 import {
   migrateMessaging,
   openEarlierMessagingDatabase,
   openMessagingTestDatabase,
 } from './test-messaging-database.ts';
+import { decisionEvent, keysOf, recordingBus, startTestRelay } from './test-relay.ts';
 
 let db: OpenTestDatabase;
-let relay: Relay | undefined;
-afterEach(async () => {
-  await relay?.close();
-  relay = undefined;
-  await db.close();
-});
-
-/** Starts a relay; returns the list of the keys that it publishes. */
-function publishKeys(): string[] {
-  const keys: string[] = [];
-  relay = startRelay({
-    ...{ database: db, source: 'decisions', log: silentLog, metrics: db.metrics },
-    bus: {
-      async publish(batch) {
-        for (const { key } of batch) keys.push(key);
-      },
-      subscribe: () => Promise.reject(new Error('not used in this test')),
-      close: async () => undefined,
-    },
-  });
-  return keys;
+/** The test's database, which is closed and dropped at its end. */
+async function open(opening: Promise<OpenTestDatabase>): Promise<void> {
+  db = await opening;
+  onTestFinished(() => db.close());
 }
 
 const append = (...keys: string[]) =>
   appendToOutbox(
     db.pool,
-    keys.map((key) => ({
-      topic: 'creditlane.decisions.v1',
-      key,
-      type: 'creditlane.decisions.v1.DecisionRecorded',
-      payload: { applicationId: key },
-    })),
+    keys.map((key) => decisionEvent(key)),
   );
 
 const markAll = (daysAgo: number) =>
@@ -74,20 +51,21 @@ const exists = async (table: string) => {
 };
 
 test('an event is in the queue until it is published, and then in its day; republishing brings it back', async () => {
-  db = await openMessagingTestDatabase('outbox_by_day');
+  await open(openMessagingTestDatabase('outbox_by_day'));
   await append('one');
   expect(await placesOf('one')).toEqual({ one: 'outbox_waiting' });
-  const keys = publishKeys();
-  await relay?.settled();
+  const bus = recordingBus();
+  const relay = startTestRelay(db, bus);
+  await relay.settled();
   expect(await placesOf('one')).toEqual({ one: 'outbox_published_DAY' });
-  await relay?.close();
+  await relay.close();
   expect(await republishOutbox(db.pool, new Date(0))).toBe(1);
   expect(await placesOf('one')).toEqual({ one: 'outbox_waiting' });
-  expect(keys).toEqual(['one']);
+  expect(keysOf(bus.published)).toEqual(['one']);
 });
 
 test('published events go with their day after a week, unpublished ones never', async () => {
-  db = await openMessagingTestDatabase('outbox_retention');
+  await open(openMessagingTestDatabase('outbox_retention'));
   await db.pool.query(
     `CREATE TABLE outbox_published_20200101 PARTITION OF outbox_published
        FOR VALUES FROM ('2020-01-01Z') TO ('2020-01-02Z')`,
@@ -109,12 +87,13 @@ test('published events go with their day after a week, unpublished ones never', 
 });
 
 test('when the mark of an earlier relay moves an event away meanwhile, the others are marked, and none is published again', async () => {
-  db = await openMessagingTestDatabase('outbox_marked_twice');
+  await open(openMessagingTestDatabase('outbox_marked_twice'));
   await append('one', 'two', 'three');
   const earlier = await db.pool.connect();
   await earlier.query('BEGIN');
   await earlier.query(`UPDATE outbox SET published_at = now() WHERE key = 'two'`);
-  const keys = publishKeys();
+  const bus = recordingBus();
+  const relay = startTestRelay(db, bus);
   const countWaiting = async () => {
     const { rows } = await db.pool.query(
       `SELECT count(*)::int AS waiting FROM pg_stat_activity
@@ -125,18 +104,23 @@ test('when the mark of an earlier relay moves an event away meanwhile, the other
   await expect.poll(countWaiting, { timeout: 15_000 }).toBe(1);
   await earlier.query('COMMIT');
   earlier.release();
-  await relay?.settled();
+  await relay.settled();
   const place = 'outbox_published_DAY';
-  expect(await placesOf(...keys)).toEqual({ one: place, two: place, three: place });
-  expect(keys).toEqual(['one', 'two', 'three']);
+  expect(await placesOf(...keysOf(bus.published))).toEqual({
+    one: place,
+    two: place,
+    three: place,
+  });
+  expect(keysOf(bus.published)).toEqual(['one', 'two', 'three']);
 });
 
 test('the relay reads and marks the queue by its indexes, and no other partition', async () => {
-  db = await openMessagingTestDatabase('outbox_plan');
-  const keys = publishKeys();
+  await open(openMessagingTestDatabase('outbox_plan'));
+  const bus = recordingBus();
+  const relay = startTestRelay(db, bus);
   await append('one');
-  await relay?.settled();
-  expect(keys).toEqual(['one']);
+  await relay.settled();
+  expect(keysOf(bus.published)).toEqual(['one']);
   const plan = await inTransaction(db.reserved, async (tx) => {
     const { rows } = await tx.query(
       `EXPLAIN (COSTS OFF) UPDATE outbox SET published_at = now()
@@ -150,7 +134,7 @@ test('the relay reads and marks the queue by its indexes, and no other partition
 });
 
 test('the events of an earlier version are published in their order, while its replicas go on', async () => {
-  db = await openEarlierMessagingDatabase('outbox_migrated');
+  await open(openEarlierMessagingDatabase('outbox_migrated'));
   await append('published');
   await markAll(1);
   await append('waiting');
@@ -173,19 +157,20 @@ test('the events of an earlier version are published in their order, while its r
     waiting: 'outbox_before',
     last: 'outbox_waiting',
   });
-  const keys = publishKeys();
-  await relay?.settled();
+  const bus = recordingBus();
+  const relay = startTestRelay(db, bus);
+  await relay.settled();
   // A round publishes the shards together, in the order of their ids.
-  expect(keys).toEqual([...written, 'last']);
+  expect(keysOf(bus.published)).toEqual([...written, 'last']);
   expect(await republishOutbox(db.pool, new Date(0))).toBe(written.length + 2);
-  await relay?.settled();
+  await relay.settled();
   // A batch that the relay publishes under its old fence is published again.
-  const republished = new Set(keys.slice(written.length + 1));
+  const republished = new Set(keysOf(bus.published).slice(written.length + 1));
   expect([...republished]).toEqual(['published', ...written, 'last']);
 });
 
 test('attaching the table of an earlier version reads none of its rows', async () => {
-  db = await openEarlierMessagingDatabase('outbox_attached');
+  await open(openEarlierMessagingDatabase('outbox_attached'));
   await append('one');
   await migrateMessaging(db);
   const scans = async () => {
@@ -199,7 +184,7 @@ test('attaching the table of an earlier version reads none of its rows', async (
 });
 
 test('an outbox whose shards were raised keeps them when it is replaced, and its ids count as drawn', async () => {
-  db = await openEarlierMessagingDatabase('outbox_raised');
+  await open(openEarlierMessagingDatabase('outbox_raised'));
   await raiseShards(db.pool, 16, []);
   await append('earlier');
   await migrateMessaging(db);
@@ -215,7 +200,7 @@ test('an outbox whose shards were raised keeps them when it is replaced, and its
 });
 
 test('the rows of an earlier version are dropped once all are published and past retention', async () => {
-  db = await openEarlierMessagingDatabase('outbox_dropped');
+  await open(openEarlierMessagingDatabase('outbox_dropped'));
   await append('early', 'late', 'last');
   await migrateMessaging(db);
   const attempt = () => dropEarlierTable(db.pool, earlierOutbox());

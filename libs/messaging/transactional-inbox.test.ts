@@ -1,11 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { EventMessage } from '@creditlane/events/message';
-import { toMessage } from '@creditlane/events/message';
 import { defineStatement, mapQueryResult } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openMessagingTestDatabase } from './test-messaging-database.ts';
+import { decisionMessage as message } from './test-relay.ts';
 import { createInboxHandler, insertInboxSql, type ReceivedEvent } from './transactional-inbox.ts';
 
 let db: OpenTestDatabase;
@@ -54,20 +54,6 @@ let queryCount = 0;
 function newQuery(sql: string) {
   queryCount += 1;
   return defineStatement(`met_${queryCount}`, sql).query();
-}
-
-function message(key: string, id: string = randomUUID()): EventMessage {
-  return toMessage(
-    {
-      id,
-      topic: 'creditlane.decisions.v1',
-      key,
-      type: 'creditlane.decisions.v1.DecisionRecorded',
-      payload: { applicationId: key },
-      time: new Date(),
-    },
-    'decisions',
-  );
 }
 
 async function effects(): Promise<string[]> {

@@ -8,6 +8,7 @@ import { silentLog } from '@creditlane/runtime/test-log';
 import type { CommandOptions } from '@creditlane/service/service-command';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
+import { decisionEvent } from '../test-relay.ts';
 import { createInboxHandler } from '../transactional-inbox.ts';
 import { DEAD_LETTER_COMMANDS } from './commands.ts';
 import { purgeDeadLetters } from './dead-letters.ts';
@@ -41,19 +42,10 @@ afterEach(() => worker?.close());
 afterAll(() => db.close());
 
 function message(conditions: string): EventMessage {
-  const applicationId = randomUUID();
-  return toMessage(
-    {
-      ...{ id: randomUUID(), topic: 'creditlane.decisions.v1', key: applicationId },
-      type: 'creditlane.decisions.v1.DecisionRecorded',
-      payload: {
-        ...{ applicationId, sequence: '3' },
-        decision: { decision: 'DECISION_VALUE_APPROVED', conditions, paymentAmount: 412.5 },
-      },
-      time: new Date(),
-    },
-    'decisions',
-  );
+  const event = decisionEvent(randomUUID(), 3);
+  const decision = { decision: 'DECISION_VALUE_APPROVED', conditions, paymentAmount: 412.5 };
+  const payload = { ...event.payload, decision };
+  return toMessage({ ...event, payload, id: randomUUID(), time: new Date() }, 'decisions');
 }
 
 /** Handles a message that fails for this reason, and returns the number of its dead letter. */

@@ -1,74 +1,63 @@
 // The number of shards is raised while relays publish, and publishing is held while partitions are raised.
-import { createInProcessBus } from '@creditlane/events/in-process-bus';
-import { decodeEvent } from '@creditlane/events/topics';
 import type { Migration } from '@creditlane/postgres/migrate';
 import { isFloorRaised } from '@creditlane/postgres/raise-floor';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import { silentLog } from '@creditlane/runtime/test-log';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { allowAppendingSql, appendToOutbox } from '../outbox.ts';
-import { type Relay, startRelay } from '../relay/relay.ts';
+import type { Relay } from '../relay/relay.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
+import {
+  decisionEvent,
+  type RecordingBus,
+  recordingBus,
+  sequencesOf,
+  startTestRelay,
+} from '../test-relay.ts';
 import { outboxCommands } from './commands.ts';
 import { HoldLostError, holdPublishing } from './hold-publishing.ts';
 import { raiseShards } from './raise-shards.ts';
 import { republishOutbox } from './republish-outbox.ts';
 
-const TOPIC = 'creditlane.decisions.v1';
 const KEYS = Array.from({ length: 12 }, (_, index) => `key \\ ${index}`);
 
 /** A migration of the test database that only adds. */
 const FLOOR = [sqlMigration('TestTables1763000000000', [], [])];
 
 let db: OpenTestDatabase;
+let bus: RecordingBus;
 let relays: Relay[];
-/** The sequences handled of each key, without repeated ones, as the inbox drops them. */
-let handled: Map<string, Set<number>>;
-let bus: ReturnType<typeof createInProcessBus>;
 
 beforeEach(async () => {
   db = await openMessagingTestDatabase('shards');
+  onTestFinished(() => db.close());
+  bus = recordingBus();
   relays = [];
-  handled = new Map(KEYS.map((key) => [key, new Set<number>()]));
-  bus = createInProcessBus({ consumers: { [TOPIC]: ['consumer'] } });
-  const handle: Parameters<typeof bus.subscribe>[0]['handle'] = async (batch) => {
-    for (const message of batch) {
-      const { sequence } = decodeEvent(message).event as { sequence: bigint };
-      handled.get(message.key)?.add(Number(sequence));
-    }
-  };
-  await bus.subscribe({ group: 'consumer', topics: [TOPIC], handle });
-});
-afterEach(async () => {
-  await Promise.all(relays.map((relay) => relay.close()));
-  await bus.close();
-  await db.close();
 });
 
 function startOne(): Relay {
-  const { pool, reserved, metrics } = db;
-  const database = { pool, reserved };
-  const relay = startRelay({ database, bus, source: 's', log: silentLog, metrics });
+  const relay = startTestRelay(db, bus);
   relays.push(relay);
   return relay;
 }
 
 /** Writes the next event of every key. */
 async function append(sequence: number, tx: Queryable = db.pool): Promise<void> {
-  const type = 'creditlane.decisions.v1.DecisionRecorded' as const;
-  const events = KEYS.map((key) => {
-    return { topic: TOPIC, key, type, payload: { applicationId: key, sequence } } as const;
-  });
-  await appendToOutbox(tx, events);
+  await appendToOutbox(
+    tx,
+    KEYS.map((key) => decisionEvent(key, sequence)),
+  );
   for (const relay of relays) relay.wake();
 }
 
+/** Repeated events count once, as the inbox drops them. */
 function expectAllInOrder(upTo: number): void {
   const inOrder = Array.from({ length: upTo }, (_, index) => index + 1);
-  for (const sequences of handled.values()) expect([...sequences]).toEqual(inOrder);
+  for (const key of KEYS) {
+    expect([...new Set(sequencesOf(bus.published, key))]).toEqual(inOrder);
+  }
 }
 
 /** How many shards the waiting events of one key are in, at most. */
@@ -108,7 +97,7 @@ test('while shards are raised, relays publish the events of each key in order', 
   await expect.poll(shardsHeld).toBe(9);
   await first.settled();
   expectAllInOrder(sequence);
-  expect(await db.metrics.text()).toMatch(/outbox_shards\{source="s"\} 9/);
+  expect(await db.metrics.text()).toMatch(/outbox_shards\{source="decisions"\} 9/);
   await expect(raiseTo('9')).rejects.toThrow('the outbox has 9 shards already');
 });
 

@@ -1,12 +1,10 @@
-import type { EventBus } from '@creditlane/events/bus';
-import type { EventMessage } from '@creditlane/events/message';
 import { AWAITED_LOCKS_SQL } from '@creditlane/postgres/test-awaited-locks';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
-import { silentLog } from '@creditlane/runtime/test-log';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { appendToOutbox } from '../outbox.ts';
-import { type Relay, startRelay } from '../relay/relay.ts';
+import type { Relay } from '../relay/relay.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
+import { decisionEvent, type RecordingBus, recordingBus, startTestRelay } from '../test-relay.ts';
 import { outboxCommands } from './commands.ts';
 import { republishOutbox } from './republish-outbox.ts';
 
@@ -14,42 +12,24 @@ const LONG_AGO = new Date(0);
 
 let db: OpenTestDatabase;
 let relay: Relay;
-let published: EventMessage[];
-/** Called by the bus before a batch counts as published. */
-let accept: () => Promise<void>;
+let bus: RecordingBus;
 
 beforeEach(async () => {
   db = await openMessagingTestDatabase('republish');
-  published = [];
-  accept = () => Promise.resolve();
-  const bus: EventBus = {
-    async publish(batch) {
-      published.push(...batch);
-      await accept();
-    },
-    subscribe: () => Promise.reject(new Error('not used in this test')),
-    close: () => Promise.resolve(),
-  };
-  const { metrics } = db;
-  relay = startRelay({ database: db, bus, source: 'decisions', log: silentLog, metrics });
-});
-afterEach(async () => {
-  await relay.close();
-  await db.close();
+  onTestFinished(() => db.close());
+  bus = recordingBus();
+  relay = startTestRelay(db, bus);
 });
 
-async function append(...keys: string[]): Promise<void> {
-  const type = 'creditlane.decisions.v1.DecisionRecorded' as const;
-  const topic = 'creditlane.decisions.v1' as const;
-  await appendToOutbox(
+const append = (...keys: string[]) =>
+  appendToOutbox(
     db.pool,
-    keys.map((key) => ({ topic, key, type, payload: { applicationId: key } })),
+    keys.map((key) => decisionEvent(key)),
   );
-}
 
 /** Each event once: a batch that the relay publishes under its old fence is published again. */
 const eventsPublished = () => {
-  const byId = new Map(published.map((message) => [message.headers.ce_id, message.key]));
+  const byId = new Map(bus.published.map((message) => [message.headers.ce_id, message.key]));
   return [...byId];
 };
 const keysPublished = () => eventsPublished().map(([, key]) => key);
@@ -64,7 +44,7 @@ test('events published since the given time are published again, with the same i
   await append('one', 'two', 'one');
   await relay.settled();
   const before = eventsPublished();
-  published = [];
+  bus.published = [];
   expect(await republishOutbox(db.pool, LONG_AGO)).toBe(3);
   await relay.settled();
   expect(eventsPublished()).toEqual(before);
@@ -77,7 +57,7 @@ test('events published before the given time stay published', async () => {
   const { rows } = await db.pool.query<{ now: Date }>('SELECT clock_timestamp() AS now');
   await append('late');
   await relay.settled();
-  published = [];
+  bus.published = [];
   expect(await republishOutbox(db.pool, rows[0]?.now as Date)).toBe(1);
   await relay.settled();
   expect(keysPublished()).toEqual(['late']);
@@ -118,17 +98,17 @@ test('while republishing waits for a transaction, other transactions write to th
 test('a batch under way while events are republished is published again', async () => {
   const sent = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
-  accept = () => {
+  bus.accept = () => {
     sent.resolve();
     return answer.promise;
   };
   await append('lost');
   await sent.promise;
   await republishOutbox(db.pool, LONG_AGO);
-  accept = () => Promise.resolve();
+  bus.accept = () => Promise.resolve();
   answer.resolve();
   await relay.settled();
-  expect(published.length).toBeGreaterThan(1);
+  expect(bus.published.length).toBeGreaterThan(1);
 });
 
 describe('--republish-outbox', () => {
@@ -142,7 +122,7 @@ describe('--republish-outbox', () => {
   test('publishes again, says how many events, and ends when topics may be created', async () => {
     await append('one', 'two');
     await relay.settled();
-    published = [];
+    bus.published = [];
     expect(await run({ since: '2026-03-01T09:30:00+01:00', 'wait-seconds': '1' })).toEqual({
       isDone: true,
       printed: [
@@ -159,10 +139,10 @@ describe('--republish-outbox', () => {
     async (options) => {
       await append('one');
       await relay.settled();
-      published = [];
+      bus.published = [];
       await expect(run(options)).rejects.toThrow('--since must be a time with its zone');
       await relay.settled();
-      expect(published).toEqual([]);
+      expect(bus.published).toEqual([]);
     },
   );
 });

@@ -6,11 +6,10 @@ import { createTestBus } from '@creditlane/events/kafka/test-kafka-bus';
 import { startProxiedKafka } from '@creditlane/events/kafka/test-proxied-kafka';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { appendToOutbox } from '../outbox.ts';
-import { startRelay } from '../relay/relay.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
+import { decisionEvent, startTestRelay } from '../test-relay.ts';
 import { republishOutbox } from './republish-outbox.ts';
 
 const TOPIC = 'creditlane.decisions.v1';
@@ -32,7 +31,7 @@ describeWithKafka(
       const { config, proxy } = await open();
       const db = await openMessagingTestDatabase('republish_race');
       const bus = createTestBus(config, { publishTimeoutMs: WITHIN_MS });
-      const { pool, metrics } = db;
+      const { pool } = db;
       const begun: string[] = [];
       const watched = {
         ...bus,
@@ -41,10 +40,12 @@ describeWithKafka(
           return bus.publish(batch);
         },
       };
-      const append = (tx: Queryable, id: string) => {
-        const type = 'creditlane.decisions.v1.DecisionRecorded';
-        return appendToOutbox(tx, [{ topic: TOPIC, key: 'one', type, id, payload: {} }]);
-      };
+      onTestFinished(async () => {
+        await bus.close();
+        await db.close();
+      });
+      const append = (tx: Queryable, id: string) =>
+        appendToOutbox(tx, [{ ...decisionEvent('one'), id }]);
       await inTransaction(pool, async (tx) => {
         await append(tx, EARLY);
         // Marked as published, but the cluster has lost it.
@@ -52,18 +53,7 @@ describeWithKafka(
       });
       await append(pool, LATER);
       proxy.pause();
-      const relay = startRelay({
-        database: db,
-        bus: watched,
-        source: 'decisions',
-        log: silentLog,
-        metrics,
-      });
-      onTestFinished(async () => {
-        await relay.close();
-        await bus.close();
-        await db.close();
-      });
+      startTestRelay(db, watched);
       await vi.waitUntil(() => begun.length > 0, { timeout: 15_000 });
       expect(begun).toEqual([LATER]);
       expect(await republishOutbox(pool, LONG_AGO)).toBe(1);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type EventMessage, toMessage } from '@creditlane/events/message';
+import type { EventMessage } from '@creditlane/events/message';
 import { defineStatement } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { OutboxService } from '@creditlane/proto/messaging/v1/outbox_service';
@@ -17,6 +17,7 @@ import { areEventsHandled } from '../event-progress.ts';
 import { appendToOutbox } from '../outbox.ts';
 import { republishOutbox } from '../outbox-commands/republish-outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
+import { decisionEvent, decisionMessage } from '../test-relay.ts';
 import { createInboxHandler } from '../transactional-inbox.ts';
 import { advanceSource, leaseSource, readReconciliation } from './differences.ts';
 import { type Source, startReconciler } from './reconciler.ts';
@@ -136,16 +137,13 @@ async function write({
   by?: pg.Pool | pg.PoolClient;
   id?: string;
 } = {}): Promise<EventMessage> {
-  const topic = 'creditlane.decisions.v1';
-  const type = 'creditlane.decisions.v1.DecisionRecorded';
-  const payload = { applicationId: id };
-  await appendToOutbox(by, [{ topic, key: id, type, payload, id }]);
+  await appendToOutbox(by, [{ ...decisionEvent(id), id }]);
   await by.query(
     `UPDATE outbox SET created_at = now() - interval '1 minute',
        published_at = CASE WHEN $2 THEN now() - interval '1 minute' END WHERE event_id = $1`,
     [id, isPublished],
   );
-  return toMessage({ id, topic, key: id, type, payload, time: new Date() }, 'decisions');
+  return decisionMessage(id, id);
 }
 
 const idOf = ({ headers }: EventMessage) => headers.ce_id ?? expect.unreachable();

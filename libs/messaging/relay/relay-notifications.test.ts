@@ -1,4 +1,3 @@
-import type { EventMessage } from '@creditlane/events/message';
 import { openDatabase } from '@creditlane/postgres/database';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
@@ -6,58 +5,42 @@ import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { startTcpProxy } from '@creditlane/runtime/test-tcp-proxy';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { appendToOutbox } from '../outbox.ts';
 import { republishOutbox } from '../outbox-commands/republish-outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
-import { type Relay, startRelay } from './relay.ts';
+import {
+  decisionEvent,
+  type RecordingBus,
+  recordingBus,
+  shardsByHolder,
+  startTestRelay,
+} from '../test-relay.ts';
 import { RelayNotifications } from './relay-notifications.ts';
 
 let db: OpenTestDatabase;
 /** Receives what the relays notify each other of. */
 let listener: pg.Client;
 let received: number;
-let published: EventMessage[];
-let closing: (() => Promise<void>)[];
+let bus: RecordingBus;
 
 beforeEach(async () => {
   db = await openMessagingTestDatabase('outbox_call');
+  onTestFinished(() => db.close());
   listener = new pg.Client({ connectionString: db.url });
+  onTestFinished(() => listener.end());
   received = 0;
-  published = [];
-  closing = [() => db.close(), () => listener.end()];
+  bus = recordingBus();
   listener.on('notification', () => {
     received += 1;
   });
   await listener.connect();
   await listener.query('LISTEN outbox');
 });
-afterEach(async () => {
-  for (const close of closing.reverse()) await close();
-});
 
-/** A relay of one replica, which does not poll; its bus appends the messages to `published`. */
-function relay(): Relay {
-  const bus = {
-    publish: async (batch: EventMessage[]) => void published.push(...batch),
-    subscribe: () => Promise.reject(new Error('not used in this test')),
-    close: () => Promise.resolve(),
-  };
-  const options = { bus, source: 'decisions', log: silentLog, metrics: db.metrics };
-  const started = startRelay({ ...options, database: db, pollMs: 3_600_000 });
-  closing.push(() => started.close());
-  return started;
-}
-
-const append = (key: string) =>
-  appendToOutbox(db.pool, [
-    {
-      topic: 'creditlane.decisions.v1',
-      key,
-      type: 'creditlane.decisions.v1.DecisionRecorded',
-      payload: { applicationId: key },
-    },
-  ]);
+/** A relay of one replica, which does not poll. */
+const relay = () => startTestRelay(db, bus, { pollMs: 3_600_000 });
+const append = (key: string) => appendToOutbox(db.pool, [decisionEvent(key)]);
 
 /** Resolves once the relays hold all shards. */
 const allShardsHeld = () =>
@@ -83,26 +66,20 @@ const listening = (relays: number) =>
 /** A round trip: notifications that were sent before it have been received after it. */
 const receiveAll = () => listener.query('SELECT');
 
-/** Resolves once two relays share the shards: a shard that is being handed over has no relay. */
-const shardsShared = () =>
-  vi.waitFor(async () => {
-    const { rows } = await db.pool.query(
-      'SELECT count(*) AS shards FROM outbox_lease WHERE holder IS NOT NULL GROUP BY holder',
-    );
-    expect(rows).toEqual([{ shards: 2 }, { shards: 2 }]);
-  }, 30_000);
-
 test('without polls, relays share the shards, and publish what another replica writes', async () => {
   const leader = relay();
   await allShardsHeld();
   const follower = relay();
   await listening(2);
-  await shardsShared();
+  // A shard that is being handed over has no relay.
+  await expect.poll(() => shardsByHolder(db.pool), { timeout: 30_000 }).toEqual([2, 2]);
   await leader.settled();
   for (let n = 1; n <= 5; n += 1) {
     await append(`key-${n}`);
     follower.wake();
-    await vi.waitUntil(() => published.some(({ key }) => key === `key-${n}`), { timeout: 30_000 });
+    await vi.waitUntil(() => bus.published.some(({ key }) => key === `key-${n}`), {
+      timeout: 30_000,
+    });
   }
 }, 90_000);
 
@@ -119,7 +96,7 @@ test('a relay that holds all shards sends no notification', async () => {
   }
   await alone.settled();
   await receiveAll();
-  expect(published).toHaveLength(50);
+  expect(bus.published).toHaveLength(50);
   expect(received).toBe(0);
 });
 
@@ -171,7 +148,7 @@ test('a connection that does not answer a notification in time is replaced', asy
   const pool = new pg.Pool({ ...options, Client: CountingClient as unknown as typeof pg.Client });
   const onNotification = vi.fn();
   const notifications = new RelayNotifications(pool, silentLog, onNotification);
-  closing.push(() => notifications.close());
+  onTestFinished(() => notifications.close());
   await expect.poll(() => onNotification.mock.calls.length).toBeGreaterThan(0);
   proxy.pause();
   const before = connections;
@@ -187,15 +164,15 @@ test('a connection that does not answer a notification in time is replaced', asy
 
 test('the connection for notifications is made with the URL of the moment, as those of the pool', async () => {
   const { url, sql, drop } = await createTestDatabase('outbox_url');
-  closing.push(drop);
+  onTestFinished(drop);
   const current = new URL(url);
   const options = { name: 'outbox_url', log: silentLog, metrics: new Metrics(), poolSize: 2 };
   const about = { url: () => current.href, entities: [], migrations: [] };
   const database = await openDatabase({ ...options, ...about });
-  closing.push(() => database.close());
+  onTestFinished(() => database.close());
   current.searchParams.set('application_name', 'renewed');
   const notifications = new RelayNotifications(database.reserved, silentLog, () => undefined);
-  closing.push(() => notifications.close());
+  onTestFinished(() => notifications.close());
   const findNames = async () => {
     const { rows } = await sql.query(
       `SELECT application_name AS name FROM pg_stat_activity
@@ -209,7 +186,7 @@ test('the connection for notifications is made with the URL of the moment, as th
 test('a relay that closes is counted by the others no more, before the time of its announcement is over', async () => {
   const open = () => new RelayNotifications(db.reserved, silentLog, () => undefined);
   const [first, second] = [open(), open()];
-  closing.push(() => first.close());
+  onTestFinished(() => first.close());
   await vi.waitFor(() => {
     second.announce();
     expect(first.count(60_000)).toBe(1);

@@ -1,69 +1,34 @@
 // Which rows of the outbox the relay reads: beside long transactions, and of those that commit late.
-import type { EventMessage } from '@creditlane/events/message';
-import { decodeEvent } from '@creditlane/events/topics';
-import type { Queryable } from '@creditlane/postgres/statement';
 import type { SentQuery } from '@creditlane/postgres/test-capturing-client';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
-import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { appendToOutbox } from '../outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
-import { type Relay, startRelay } from './relay.ts';
+import {
+  decisionEvent,
+  type RecordingBus,
+  recordingBus,
+  sequencesOf,
+  startTestRelay,
+} from '../test-relay.ts';
 
 /** For a read of 20 events; those that were published meanwhile have some 300 blocks. */
 const MAX_BLOCKS = 150;
 
-interface TestEvent {
-  key: string;
-  sequence: number;
-}
-
 let db: OpenTestDatabase;
-let relay: Relay | undefined;
-let published: TestEvent[];
+let bus: RecordingBus;
 beforeEach(async () => {
   db = await openMessagingTestDatabase('relay_reads');
-  published = [];
-});
-afterEach(async () => {
-  await relay?.close();
-  await db.close();
+  onTestFinished(() => db.close());
+  bus = recordingBus();
 });
 
-function start(): void {
-  const publish = async (batch: readonly EventMessage[]) => {
-    for (const message of batch) {
-      const { event } = decodeEvent(message);
-      published.push({
-        key: message.key,
-        sequence: 'sequence' in event ? Number(event.sequence) : 0,
-      });
-    }
-  };
-  const subscribe = () => Promise.reject(new Error('not used in this test'));
-  relay = startRelay({
-    ...{ database: db, source: 'decisions', log: silentLog, metrics: db.metrics },
-    bus: { publish, subscribe, close: () => Promise.resolve() },
-  });
-}
-
-const appendTo = (tx: Queryable, events: readonly TestEvent[]) =>
-  appendToOutbox(
-    tx,
-    events.map(({ key, sequence }) => ({
-      ...{ key, topic: 'creditlane.decisions.v1' },
-      type: 'creditlane.decisions.v1.DecisionRecorded',
-      payload: { applicationId: key, sequence },
-    })),
-  );
-const append = (event: TestEvent) => appendTo(db.pool, [event]);
-
-const sequencesOf = (key: string) =>
-  published.filter((event) => event.key === key).map(({ sequence }) => sequence);
+const append = (key: string, sequence: number) =>
+  appendToOutbox(db.pool, [decisionEvent(key, sequence)]);
 
 /** The reads of the outbox from now on, last first: their text, and after which id they read. */
 function watchReads() {
@@ -77,20 +42,20 @@ function watchReads() {
 
 test('events committed with ids that the reads have passed are published before later ones of their key', async () => {
   // More than one batch of them.
-  const late = Array.from({ length: 1_200 }, (_, n) => ({ key: 'late', sequence: n + 1 }));
+  const late = Array.from({ length: 1_200 }, (_, n) => decisionEvent('late', n + 1));
   const reads = watchReads();
-  start();
+  const relay = startTestRelay(db, bus);
   let firstId = 0;
   let filler = 0;
   const publishFiller = async () => {
     filler += 1;
-    await append({ key: 'filler', sequence: filler });
-    relay?.wake();
-    await expect.poll(() => sequencesOf('filler')).toContain(filler);
+    await append('filler', filler);
+    relay.wake();
+    await expect.poll(() => sequencesOf(bus.published, 'filler')).toContain(filler);
   };
   await publishFiller();
   await inTransaction(db.pool, async (tx) => {
-    await appendTo(tx, late);
+    await appendToOutbox(tx, late);
     const { rows } = await tx.query(`SELECT min(id) AS id FROM outbox WHERE key = 'late'`);
     firstId = rows[0].id;
     await vi.waitFor(async () => {
@@ -98,10 +63,12 @@ test('events committed with ids that the reads have passed are published before 
       expect(Math.max(...reads().map(({ afterId }) => afterId))).toBeGreaterThan(firstId);
     }, 30_000);
   });
-  await append({ key: 'late', sequence: 1_201 });
+  await append('late', 1_201);
   await publishFiller();
-  await relay?.settled();
-  expect(sequencesOf('late')).toEqual(Array.from({ length: 1_201 }, (_, n) => n + 1));
+  await relay.settled();
+  expect(sequencesOf(bus.published, 'late')).toEqual(
+    Array.from({ length: 1_201 }, (_, n) => n + 1),
+  );
 });
 
 test('beside a long transaction, a read visits few of the events that were published meanwhile', async () => {
@@ -110,20 +77,20 @@ test('beside a long transaction, a read visits few of the events that were publi
   await reader.connect();
   await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
   await reader.query('SELECT FROM outbox');
-  start();
+  const relay = startTestRelay(db, bus);
   await db.pool.query(
     `INSERT INTO outbox (shard, topic, key, type, payload)
      SELECT 0, 'creditlane.decisions.v1', 'key ' || n, 'creditlane.decisions.v1.DecisionRecorded', '{}'
      FROM generate_series(1, 10000) AS n`,
   );
-  await relay?.settled();
+  await relay.settled();
   const lastId = await readLastId();
   let sequence = 0;
   const last = await vi.waitFor(async () => {
     sequence += 1;
-    await append({ key: 'a', sequence });
-    relay?.wake();
-    await expect.poll(() => sequencesOf('a')).toContain(sequence);
+    await append('a', sequence);
+    relay.wake();
+    await expect.poll(() => sequencesOf(bus.published, 'a')).toContain(sequence);
     const later = reads().find(({ afterId }) => afterId >= lastId);
     return later ?? expect.unreachable('no read has passed the published events yet');
   }, 15_000);
@@ -133,10 +100,10 @@ test('beside a long transaction, a read visits few of the events that were publi
 
 test('a read visits no further event of a key that has many unpublished ones', async () => {
   const reads = watchReads();
-  start();
-  await append({ key: 'a', sequence: 1 });
-  await relay?.settled();
-  await relay?.close();
+  const relay = startTestRelay(db, bus);
+  await append('a', 1);
+  await relay.settled();
+  await relay.close();
   const read = reads()[0] ?? expect.unreachable('the relay has read the outbox');
   await db.pool.query(
     `INSERT INTO outbox (shard, topic, key, type, payload)
@@ -160,13 +127,13 @@ test('the relay waits for no wake-up while the outbox has unpublished events', a
   const originalWait = WakeSignal.prototype.wait;
   const waits: { of: WakeSignal; published: number }[] = [];
   vi.spyOn(WakeSignal.prototype, 'wait').mockImplementation(function (this: WakeSignal, ...args) {
-    waits.push({ of: this, published: published.length });
+    waits.push({ of: this, published: bus.published.length });
     return originalWait.apply(this, args);
   });
-  start();
-  await expect.poll(() => published.length, { timeout: 15_000 }).toBe(total);
+  const relay = startTestRelay(db, bus);
+  await expect.poll(() => bus.published.length, { timeout: 15_000 }).toBe(total);
   const signal = vi.spyOn(WakeSignal.prototype, 'signal');
-  relay?.wake();
+  relay.wake();
   const [wakeUps] = signal.mock.contexts;
   const early = waits.filter((it) => it.of === wakeUps && it.published > 0 && it.published < total);
   expect([wakeUps instanceof WakeSignal, early]).toEqual([true, []]);
@@ -182,10 +149,8 @@ async function countBlocks({ text, values }: SentQuery): Promise<number> {
   const client = await db.reserved.connect();
   try {
     await client.query('BEGIN');
-    await appendTo(
-      client,
-      Array.from({ length: 20 }, (_, n) => ({ key: `key ${n + 1}`, sequence: 1 })),
-    );
+    const further = Array.from({ length: 20 }, (_, n) => decisionEvent(`key ${n + 1}`));
+    await appendToOutbox(client, further);
     const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, [
       ...values,
     ]);

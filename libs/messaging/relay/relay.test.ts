@@ -1,94 +1,46 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventBus } from '@creditlane/events/bus';
-import type { EventMessage } from '@creditlane/events/message';
-import { decodeEvent } from '@creditlane/events/topics';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { appendToOutbox, type OutboxEvent, shardOf } from '../outbox.ts';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { appendToOutbox, type OutboxEvent } from '../outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
-import { type Relay, startRelay } from './relay.ts';
+import {
+  decisionEvent as event,
+  keysOf,
+  type RecordingBus,
+  recordingBus,
+  sequencesOf as sequencesIn,
+  shardsByHolder,
+  startTestRelay,
+  type TestRelayOptions,
+  unpublishedKeys,
+} from '../test-relay.ts';
 
 let db: OpenTestDatabase;
-let relays: Relay[];
-let published: EventMessage[];
-/** Called by the bus with each batch before the batch counts as published. */
-let accept: (batch: EventMessage[]) => Promise<void>;
-
-const bus: EventBus = {
-  async publish(batch) {
-    await accept(batch);
-    published.push(...batch);
-  },
-  subscribe: () => Promise.reject(new Error('not used in this test')),
-  close: () => Promise.resolve(),
-};
-
+let bus: RecordingBus;
 beforeEach(async () => {
   db = await openMessagingTestDatabase('relay');
-  relays = [];
-  published = [];
-  accept = () => Promise.resolve();
-});
-afterEach(async () => {
-  await Promise.all(relays.map((relay) => relay.close()));
-  await db.close();
+  onTestFinished(() => db.close());
+  bus = recordingBus();
 });
 
-/** `pollMs` of 0 is the usual time. */
-function relay(reserved = db.reserved, pollMs = 250): Relay {
-  const started = startRelay({
-    database: { pool: db.pool, reserved },
-    bus,
-    source: 'decisions',
-    log: silentLog,
-    metrics: db.metrics,
-    ...(pollMs > 0 && { pollMs }),
-  });
-  relays.push(started);
-  return started;
-}
-
-function event(key: string, sequence = 1): OutboxEvent {
-  return {
-    topic: 'creditlane.decisions.v1',
-    key,
-    type: 'creditlane.decisions.v1.DecisionRecorded',
-    payload: { applicationId: key, sequence },
-  };
-}
-
+const relay = (options: TestRelayOptions = {}) =>
+  startTestRelay(db, bus, { pollMs: 250, ...options });
 const append = (...events: OutboxEvent[]) => appendToOutbox(db.pool, events);
+const sequencesOf = (key: string) => sequencesIn(bus.published, key);
 
-/** The sequences published of a key, in order. */
-function sequencesOf(key: string, messages = published): number[] {
-  return messages.filter((message) => message.key === key).map(sequenceIn);
-}
-
-function sequenceIn(message: EventMessage): number {
-  const { type, event } = decodeEvent(message);
-  if (type !== 'creditlane.decisions.v1.DecisionRecorded') throw new Error(type);
-  return Number(event.sequence);
-}
-
-async function unpublished(): Promise<string[]> {
-  const { rows } = await db.pool.query<{ key: string }>(
-    'SELECT key FROM outbox WHERE published_at IS NULL ORDER BY id',
-  );
-  return rows.map(({ key }) => key);
-}
+const unpublished = () => unpublishedKeys(db.pool);
 
 test('an event is published with its CloudEvents headers and the traceparent of its cause', async () => {
   const id = randomUUID();
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   await append({ ...event('a', 7), id, traceparent });
   await relay().settled();
-  expect(published).toHaveLength(1);
-  expect(published[0]).toMatchObject({
+  expect(bus.published).toHaveLength(1);
+  expect(bus.published[0]).toMatchObject({
     topic: 'creditlane.decisions.v1',
     key: 'a',
     headers: {
@@ -108,7 +60,7 @@ test('events of a key that take many batches are published in the order of their
   const sequences = Array.from({ length: 300 }, (_, index) => index + 1);
   for (const sequence of sequences) await append(...keys.map((key) => event(key, sequence)));
   const batches: number[] = [];
-  accept = async (batch) => {
+  bus.accept = async (batch) => {
     batches.push(batch.length);
   };
   await relay().settled();
@@ -119,7 +71,7 @@ test('events of a key that take many batches are published in the order of their
 
 test('large events are published in batches of about 512 KiB, in the order of their writing', async () => {
   const sizes: number[] = [];
-  accept = async (batch) => {
+  bus.accept = async (batch) => {
     sizes.push(batch.reduce((sum, { value }) => sum + value.byteLength, 0));
   };
   const conditions = '\u{1f697}'.repeat(10_000);
@@ -130,7 +82,7 @@ test('large events are published in batches of about 512 KiB, in the order of th
   await append(...large);
   relay();
   await vi.waitUntil(async () => (await unpublished()).length === 0, { timeout: 15_000 });
-  expect(published).toHaveLength(60);
+  expect(bus.published).toHaveLength(60);
   expect(sequencesOf('key 1')).toEqual(Array.from({ length: 20 }, (_, n) => 3 * n + 2));
   expect(Math.max(...sizes)).toBeLessThan(600_000);
   expect(sizes.length).toBe(5);
@@ -159,16 +111,16 @@ test('an event of a transaction that is rolled back is never published', async (
   await expect(refused).rejects.toThrow('refused');
   await append(event('real'));
   await running.settled();
-  expect(published.map(({ key }) => key)).toEqual(['real']);
+  expect(keysOf(bus.published)).toEqual(['real']);
 });
 
 test('an event written during a publish is not marked with the published events', async () => {
   const hold = Promise.withResolvers<void>();
-  accept = (batch) =>
+  bus.accept = (batch) =>
     batch.some(({ key }) => key === 'second') ? hold.promise : Promise.resolve();
   const running = relay();
-  accept = async () => {
-    accept = () => hold.promise;
+  bus.accept = async () => {
+    bus.accept = () => hold.promise;
     // Written during the publish of the first event, in the same shard.
     await append(event('first', 2));
   };
@@ -182,7 +134,7 @@ test('an event written during a publish is not marked with the published events'
 
 test('a publish that fails is repeated until it succeeds, in order', async () => {
   let failures = 0;
-  accept = async () => {
+  bus.accept = async () => {
     failures += 1;
     if (failures <= 3) throw new Error('the broker is away');
   };
@@ -193,14 +145,14 @@ test('a publish that fails is repeated until it succeeds, in order', async () =>
 });
 
 test('a batch that was published but not marked is published again with the same ids', async () => {
-  accept = async () => {
-    accept = () => marksFail(false);
+  bus.accept = async () => {
+    bus.accept = () => marksFail(false);
     await marksFail(true);
   };
   await append(event('a', 1), event('a', 2));
   await relay().settled();
   expect(sequencesOf('a')).toEqual([1, 2, 1, 2]);
-  const ids = published.map(({ headers }) => headers.ce_id);
+  const ids = bus.published.map(({ headers }) => headers.ce_id);
   expect(ids.slice(0, 2)).toEqual(ids.slice(2));
 });
 
@@ -250,135 +202,8 @@ async function disconnectAll(): Promise<void> {
   await client.end();
 }
 
-test('a relay whose shards are taken over during a publish marks no event', async () => {
-  const running = relay();
-  accept = async () => {
-    accept = () => Promise.resolve();
-    await takeOver();
-  };
-  await append(event('a'));
-  await expect.poll(() => published.length).toBe(1);
-  await expect.poll(() => unpublished()).toEqual(['a']);
-  // The other relay marks nothing; when it releases the shards, the first relay takes them again.
-  await release();
-  await running.settled();
-  expect(sequencesOf('a')).toEqual([1, 1]);
-});
-
-/** Does what another relay does when it finds the leases expired. */
-async function takeOver(shard: number | null = null): Promise<void> {
-  await db.pool.query(
-    `UPDATE outbox_lease SET holder = gen_random_uuid(), fence = fence + 1
-     WHERE shard = coalesce($1, shard)`,
-    [shard],
-  );
-}
-
-/** Does what another relay does when it closes. */
-async function release(): Promise<void> {
-  await db.pool.query('UPDATE outbox_lease SET holder = NULL');
-}
-
-test('a shard taken over is published although the other shards always have more events', async () => {
-  const [busy, quiet] = ['a', 'b'];
-  expect(shardOf(busy)).not.toBe(shardOf(quiet));
-  const running = relay();
-  await running.settled();
-  await takeOver(shardOf(quiet));
-  let sequence = 1;
-  accept = async (batch) => {
-    if (batch.some(({ key }) => key === quiet)) accept = () => Promise.resolve();
-    sequence += 1;
-    await append(event(busy, sequence));
-  };
-  await append(event(busy), event(quiet));
-  await expect.poll(() => sequencesOf(busy).length).toBeGreaterThan(1);
-  await db.pool.query('UPDATE outbox_lease SET holder = NULL WHERE shard = $1', [shardOf(quiet)]);
-  await expect.poll(() => sequencesOf(quiet)).toEqual([1]);
-  await running.settled();
-});
-
-test('the shards of a relay that died are taken over when its leases end, although the clock was set back an hour', async () => {
-  const failingPool = new pg.Pool({ connectionString: db.url });
-  relay(failingPool);
-  await expect.poll(shardsByHolder).toEqual([4]);
-  // The relay cannot reach the database any more, so it cannot release its shards either.
-  await failingPool.end();
-  const { rows } = await db.pool.query(
-    `SELECT bool_and(expires_at < now() + interval '5 seconds') AS ends FROM outbox_lease`,
-  );
-  expect(rows).toEqual([{ ends: true }]);
-  // As if PostgreSQL's clock had been set back after the last renewal.
-  await db.pool.query(`UPDATE outbox_lease SET expires_at = expires_at + interval '1 hour'`);
-  const diedMs = performance.now();
-  await append(event('a'));
-  await relay().settled();
-  // The rest is for a busy machine.
-  expect(performance.now() - diedMs).toBeLessThan(15_000);
-  expect(sequencesOf('a')).toEqual([1]);
-});
-
-test('three relays share the shards, and two of them take over those of the third', async () => {
-  const first = relay();
-  await first.settled();
-  await expect.poll(shardsByHolder).toEqual([4]);
-  const second = relay();
-  const third = relay();
-  await expect.poll(shardsByHolder).toEqual([2, 2]);
-  await first.close();
-  await expect.poll(shardsByHolder).toEqual([2, 2]);
-  await second.close();
-  await expect.poll(shardsByHolder).toEqual([4]);
-  await third.settled();
-});
-
-/** How many shards each relay holds, most first. */
-async function shardsByHolder(): Promise<number[]> {
-  const { rows } = await db.pool.query<{ shards: number }>(
-    `SELECT count(*) AS shards FROM outbox_lease WHERE holder IS NOT NULL GROUP BY holder
-     ORDER BY 1 DESC`,
-  );
-  return rows.map(({ shards }) => shards);
-}
-
-test('events stay in order while relays come and go', async () => {
-  const keys = Array.from({ length: 8 }, (_, n) => `key ${n}`);
-  const first = relay();
-  let isOver = false;
-  let sequence = 0;
-  const writing = (async () => {
-    while (!isOver) {
-      sequence += 1;
-      await append(...keys.map((key) => event(key, sequence)));
-      first.wake();
-    }
-  })();
-  relay();
-  await expect.poll(shardsByHolder).toEqual([2, 2]);
-  await first.close();
-  await expect.poll(shardsByHolder).toEqual([4]);
-  isOver = true;
-  await writing;
-  await relays.at(-1)?.settled();
-  const expected = Array.from({ length: sequence }, (_, n) => n + 1);
-  for (const key of keys) expect([...new Set(sequencesOf(key))]).toEqual(expected);
-});
-
-test('when the relay that publishes is closed, another relay publishes', async () => {
-  const first = relay();
-  await append(event('a', 1));
-  await first.settled();
-  const second = relay();
-  await append(event('a', 2));
-  await second.settled();
-  await first.close();
-  await append(event('a', 3));
-  await second.settled();
-  expect(sequencesOf('a')).toEqual([1, 2, 3]);
-});
-
 test('an event is published at once after a wake-up, without a poll or a full batch', async () => {
-  const running = relay(db.reserved, 3_600_000);
+  const running = relay({ pollMs: 3_600_000 });
   await append(event('warm up'));
   await running.settled();
   let shortestMs = Infinity;
@@ -411,8 +236,8 @@ test('an event without a wake-up is published by the poll', async () => {
 
 test('a relay without events reads the outbox once at most in a second, after its first reads', async () => {
   const sent = watchSentQueries();
-  relay(db.reserved, 0);
-  await expect.poll(shardsByHolder).toEqual([4]);
+  startTestRelay(db, bus);
+  await expect.poll(() => shardsByHolder(db.pool)).toEqual([4]);
   const startedMs = performance.now();
   await sleep(1_500);
   const seconds = (performance.now() - startedMs) / 1_000;
@@ -436,7 +261,7 @@ test('an event that cannot be encoded blocks its own key and no other', async ()
     );
   }
   relay();
-  await expect.poll(() => published.map(({ key }) => key)).toEqual(['good', 'good', 'good']);
+  await expect.poll(() => keysOf(bus.published)).toEqual(['good', 'good', 'good']);
   await expect.poll(() => unpublished()).toEqual(['bad', 'bad', 'bad', 'bad']);
 });
 
@@ -451,7 +276,7 @@ test('more blocked events than a batch holds do not stop the events of other key
      VALUES (0, 'creditlane.decisions.v1', 'good', 'creditlane.decisions.v1.DecisionRecorded', '{}')`,
   );
   relay();
-  await expect.poll(() => published.map(({ key }) => key)).toEqual(['good']);
+  await expect.poll(() => keysOf(bus.published)).toEqual(['good']);
 });
 
 test('an event that cannot be encoded is refused when it is written', async () => {
@@ -461,7 +286,7 @@ test('an event that cannot be encoded is refused when it is written', async () =
 });
 
 test('the metrics show the backlog and the age of its oldest event', async () => {
-  accept = () => Promise.reject(new Error('away'));
+  bus.accept = () => Promise.reject(new Error('away'));
   relay();
   await append(event('a'), event('b'));
   const text = await db.metrics.text();
@@ -472,7 +297,7 @@ test('the metrics show the backlog and the age of its oldest event', async () =>
 test('closing ends although the bus never answers', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
   const asked = Promise.withResolvers<void>();
-  accept = () => {
+  bus.accept = () => {
     asked.resolve();
     return new Promise(() => undefined);
   };

@@ -1,20 +1,22 @@
 // A partition that cannot be written holds up the events of its own keys only.
 import { once } from 'node:events';
-import {
-  type EventBus,
-  PartlyPublishedError,
-  type UnwritablePartition,
-} from '@creditlane/events/bus';
-import type { EventMessage } from '@creditlane/events/message';
-import { decodeEvent } from '@creditlane/events/topics';
+import { PartlyPublishedError, type UnwritablePartition } from '@creditlane/events/bus';
 import { runQuery } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { createLog } from '@creditlane/runtime/telemetry/log';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { appendToOutbox, shardOf } from '../outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
-import { type Relay, startRelay } from './relay.ts';
+import {
+  decisionEvent,
+  keysOf,
+  type RecordingBus,
+  recordingBus,
+  sequencesOf as sequencesIn,
+  startTestRelay,
+} from '../test-relay.ts';
+import type { Relay } from './relay.ts';
 import {
   oldestUnpublishedQuery,
   unpublishedOfKeysQuery,
@@ -30,13 +32,13 @@ const NEAR = ['near 1', 'near 2', 'near 3', 'near 4', 'near 5', 'near 6', 'near 
 
 let db: OpenTestDatabase;
 let relay: Relay;
-let published: EventMessage[];
+let bus: RecordingBus;
 let isWritable: boolean;
 /** The first messages of this key are refused with those of the other partition, to which they belonged before. */
 let movedKey: string | undefined;
 let log: ReturnType<typeof createLog>;
-/** Called after the publish of each batch. */
-let onPublished: () => Promise<void>;
+/** Called during the publish of each batch. */
+let onPublish: () => Promise<void>;
 
 /** Of two partitions, the one whose keys begin with `away` can be written while `isWritable`. */
 const away: UnwritablePartition = {
@@ -47,54 +49,34 @@ const away: UnwritablePartition = {
   cause: new Error('creditlane.decisions.v1 7 has no leader'),
 };
 
-const bus: EventBus = {
-  async publish(batch) {
+beforeEach(async () => {
+  db = await openMessagingTestDatabase('partitions');
+  onTestFinished(() => db.close());
+  isWritable = false;
+  movedKey = undefined;
+  onPublish = () => Promise.resolve();
+  bus = recordingBus();
+  bus.accept = async (batch) => {
     const moved = batch.filter(({ key }) => key === movedKey);
     if (moved.length > 0) movedKey = undefined;
     const refused = [...moved, ...(isWritable ? [] : batch.filter(away.includes))];
-    published.push(...batch.filter((message) => !refused.includes(message)));
-    await onPublished();
+    await onPublish();
     if (refused.length > 0) throw new PartlyPublishedError([{ ...away, failed: refused }]);
-  },
-  subscribe: () => Promise.reject(new Error('not used in this test')),
-  close: () => Promise.resolve(),
-};
-
-beforeEach(async () => {
-  db = await openMessagingTestDatabase('partitions');
-  published = [];
-  isWritable = false;
-  movedKey = undefined;
-  onPublished = () => Promise.resolve();
-  const { pool, reserved, metrics } = db;
+  };
   log = createLog('test', { level: 'silent' });
-  relay = startRelay({ database: { pool, reserved }, bus, source: 's', log, metrics });
-});
-afterEach(async () => {
-  await relay.close();
-  await db.close();
+  relay = startTestRelay(db, bus, { log });
 });
 
 async function append(key: string, sequences: readonly number[]): Promise<void> {
-  const events = sequences.map((sequence) => ({
-    topic: TOPIC,
-    key,
-    type: 'creditlane.decisions.v1.DecisionRecorded' as const,
-    payload: { applicationId: key, sequence },
-  }));
-  await appendToOutbox(db.pool, events as Parameters<typeof appendToOutbox>[1]);
+  await appendToOutbox(
+    db.pool,
+    sequences.map((sequence) => decisionEvent(key, sequence)),
+  );
   relay.wake();
 }
 
 /** The sequences published of a key, in order, without repeated ones, as the inbox drops them. */
-function sequencesOf(key: string): number[] {
-  const ofKey = published.filter((message) => message.key === key);
-  return [
-    ...new Set(
-      ofKey.map((message) => Number((decodeEvent(message).event as { sequence: bigint }).sequence)),
-    ),
-  ];
-}
+const sequencesOf = (key: string) => [...new Set(sequencesIn(bus.published, key))];
 
 async function waiting(): Promise<string[]> {
   const { rows } = await db.pool.query<{ key: string }>(
@@ -117,7 +99,7 @@ test('while a partition cannot be written, events of other partitions are publis
   await expect.poll(waiting, WITHIN).toEqual(['away 1', 'away 2']);
   expect(sequencesOf(NEAR)).toEqual(count(1, 8));
   expect(await db.metrics.text()).toMatch(
-    /outbox_partition_unwritable_seconds\{source="s",topic="creditlane.decisions.v1",partition="7"\} \d/,
+    /outbox_partition_unwritable_seconds\{source="decisions",topic="creditlane.decisions.v1",partition="7"\} \d/,
   );
 }, 60_000);
 
@@ -151,7 +133,7 @@ test('once a partition can be written, its events are published in the order of 
   let last = 1_200;
   // Events that are written while the earlier ones are published, one after the other as under the lock of their key.
   let writing = Promise.resolve();
-  onPublished = () => {
+  onPublish = () => {
     writing = writing.then(async () => {
       if (!isWritable || last >= 1_230) return;
       last += 1;
@@ -186,8 +168,8 @@ test('while events of a partition are being marked, they are not published again
   const warn = vi.spyOn(log, 'warn');
   const lock = await db.pool.connect();
   isWritable = true;
-  onPublished = async () => {
-    onPublished = () => Promise.resolve();
+  onPublish = async () => {
+    onPublish = () => Promise.resolve();
     await lock.query('BEGIN');
     await lock.query('SELECT FROM outbox FOR UPDATE');
     isWritable = false;
@@ -205,7 +187,7 @@ test('while events of a partition are being marked, they are not published again
   await lock.query('COMMIT');
   lock.release();
   await relay.settled();
-  expect(published.filter(({ key }) => key === 'away 1')).toHaveLength(2);
+  expect(bus.published.filter(({ key }) => key === 'away 1')).toHaveLength(2);
   expect(warn.mock.calls.filter(([text]) => String(text).includes('took over'))).toEqual([]);
 }, 60_000);
 
@@ -226,7 +208,7 @@ test('events that were read before their shard was lost are not published', asyn
   await listener.query('UNLISTEN *');
   listener.release();
   await relay.settled();
-  expect(published.map(({ key }) => key)).toEqual(['away 1']);
+  expect(keysOf(bus.published)).toEqual(['away 1']);
 }, 60_000);
 
 test('a partition is not forgotten while the leases are not renewed', async () => {
