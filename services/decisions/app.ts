@@ -1,15 +1,10 @@
 /** The decisions service: the record of what each creditor decided on each application submitted to it. */
 import type { EventMessage } from '@creditlane/events/message';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
-import { purgeDeadLetters } from '@creditlane/messaging/dead-letters';
-import { startRedriveWorker } from '@creditlane/messaging/dead-letters/redrive-worker';
-import { INBOX_PARTITIONS, purgesOfInbox } from '@creditlane/messaging/inbox-by-day';
-import { purgeDifferences } from '@creditlane/messaging/reconciliation/differences';
-import { sourceAt, startReconciler } from '@creditlane/messaging/reconciliation/reconciler';
+import { startConsumer } from '@creditlane/messaging/consumer';
 import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
 import { startRelay } from '@creditlane/messaging/relay';
 import { createInboxHandler } from '@creditlane/messaging/transactional-inbox';
-import { startPartitions } from '@creditlane/postgres/partitions/start-partitions';
 import { startRetention } from '@creditlane/postgres/retention';
 import { runQuery } from '@creditlane/postgres/statement';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
@@ -53,15 +48,8 @@ export async function startDecisions({
   const { pool, requests } = database;
   const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
   closers.add('decisions relay', () => relay.close());
-  const retention = startRetention({
-    pool,
-    log,
-    purges: [...purgesOfInbox, purgeIdempotency, purgeDifferences, purgeDeadLetters],
-  });
+  const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
   closers.add('decisions retention', () => retention.close());
-  const tables = [INBOX_PARTITIONS];
-  const partitions = startPartitions({ pool, log, metrics, service: SERVICE, tables });
-  closers.add('decisions partitions', () => partitions.close());
 
   const handleNew = createInboxHandler({
     consumer: SERVICE,
@@ -77,20 +65,11 @@ export async function startDecisions({
     await handleNew(batch);
     relay.wake();
   };
-  const subscription = await bus.subscribe({
-    group: SERVICE,
-    topics: [APPLICATIONS_TOPIC],
-    handle,
+  const consumer = await startConsumer({
+    ...{ consumer: SERVICE, topics: [APPLICATIONS_TOPIC], handle, publishers: ['applications'] },
+    ...{ bus, pool, log, metrics, endpoints, signer, closers },
   });
-  closers.add('decisions subscription', () => subscription.close());
-  const peer = { signer, closers, metrics };
-  const reconciler = startReconciler({
-    ...{ pool, consumer: SERVICE, subscription, log, metrics },
-    sources: [sourceAt('applications', endpoints.applications, peer, SERVICE)],
-  });
-  closers.add('decisions reconciler', () => reconciler.close());
-  const redrives = startRedriveWorker({ pool, consumer: SERVICE, handle, log, metrics });
-  closers.add('decisions redrives', () => redrives.close());
+  closers.add('decisions consumer', () => consumer.close());
 
   const applications = connect(ApplicationsService, endpoints.applications, {
     signer,

@@ -1,8 +1,6 @@
 /** The webhook dispatcher: sends events to the integrations' own servers, signed and in order. */
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
-import { purgeDeadLetters } from '@creditlane/messaging/dead-letters';
-import { INBOX_PARTITIONS, purgesOfInbox } from '@creditlane/messaging/inbox-by-day';
-import { purgeDifferences } from '@creditlane/messaging/reconciliation/differences';
+import { startConsumer } from '@creditlane/messaging/consumer';
 import { startPartitions } from '@creditlane/postgres/partitions/start-partitions';
 import { startRetention } from '@creditlane/postgres/retention';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
@@ -20,7 +18,7 @@ import { startEndingRemovedDestinations } from './destinations/removed-destinati
 import { retailerEnablementFinder } from './destinations/retailer-enablements.ts';
 import { DispatcherMetrics } from './dispatcher-metrics.ts';
 import { webhookSources } from './events/webhook-sources.ts';
-import { startConsuming } from './intake/start-consuming.ts';
+import { createIntake } from './intake/intake.ts';
 import { createSendTestEvent } from './own-deliveries/send-test-event.ts';
 import { ReplayWorker } from './replays/replay-worker.ts';
 import { deliveriesRoutes } from './rpc.ts';
@@ -36,6 +34,7 @@ import {
   purgeReplayJobs,
   purgesOfRowsWithoutDay,
 } from './store/history/retention.ts';
+import { findTooFewDeliveries } from './store/intake/expected-deliveries.ts';
 import { purgeTestEventLeases } from './store/leases-of-test-events.ts';
 import { startQueueStatistics } from './store/queue-statistics.ts';
 
@@ -63,14 +62,13 @@ export async function startWebhookDispatcher(
   sourcesOf = webhookSources,
 ): Promise<WebhookDispatcher> {
   const { log, metrics, closers, health } = process;
-  const { leaseMs } = settings;
+  const { leaseMs, destinationsCacheMs: cacheMs } = settings;
   const { pool, requests } = database;
 
   // The health of other services is optional: while one is unavailable, only the webhooks that need it wait.
   const options = { signer, closers, health: health.optional, metrics };
   const integrations = { ...options, endpoint: endpoints.integrations };
   const applications = { ...options, endpoint: endpoints.applications };
-  const { destinationsCacheMs: cacheMs } = settings;
   const destinations = new Destinations({ ...integrations, cacheMs });
   const { granted, ofIntegration } = destinations;
   const findEnablement = retailerEnablementFinder(integrations);
@@ -81,9 +79,6 @@ export async function startWebhookDispatcher(
   );
 
   const purges = [
-    purgeDifferences,
-    purgeDeadLetters,
-    ...purgesOfInbox,
     moveEnded,
     ...purgesOfRowsWithoutDay,
     purgeReplayJobs,
@@ -94,7 +89,7 @@ export async function startWebhookDispatcher(
   const retention = startRetention({ pool, log, purges });
   closers.add(`${SERVICE} retention`, () => retention.close());
   const partitions = startPartitions({
-    ...{ pool, log, metrics, service: SERVICE, tables: [INBOX_PARTITIONS, ...PARTITIONS] },
+    ...{ pool, log, metrics, service: SERVICE, tables: PARTITIONS },
     earlier: earlierTables(log),
   });
   closers.add(`${SERVICE} partitions`, () => partitions.close());
@@ -124,11 +119,15 @@ export async function startWebhookDispatcher(
   });
   closers.add(`${SERVICE} replays`, () => replays.close());
 
-  const consuming = await startConsuming(
-    { pool, log, metrics, sources, queue, deferredResults, leaseMs },
-    { bus, signer, closers, endpoints },
-  );
-  closers.add(`${SERVICE} subscription`, () => consuming.close());
+  const intake = { pool, log, metrics, sources, queue, deferredResults, leaseMs };
+  const consumer = await startConsumer({
+    ...{ pool, log, metrics, bus, endpoints, signer, closers, consumer: SERVICE },
+    topics: [...new Set(sources.map(({ topic }) => topic))],
+    publishers: ['applications', 'integrations', 'decisions'],
+    handle: createIntake(intake),
+    findTooFewEffects: findTooFewDeliveries,
+  });
+  closers.add(`${SERVICE} consumer`, () => consumer.close());
 
   const sends = { egress, destinations, eventTypes, clock: systemClock, newId };
   const deps = { requests, log, queue, replays, ...sends };
