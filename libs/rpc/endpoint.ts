@@ -2,35 +2,25 @@
 import type { Transport } from '@connectrpc/connect';
 import type { Certificates } from './credentials/certificates.ts';
 import { openGrpcTransport } from './grpc/transport.ts';
-import { openHttpTransport } from './http/transport.ts';
 import { type RetryObserver, retrying } from './retries/retries.ts';
 import type { OpenedTransport } from './transport.ts';
 
 /**
  * How a service is reached. `address` is "host:port", or several addresses in the form that
- * `openGrpcTransport` takes; `baseUrl` is "http://host:port". With certificates, the peer must present
- * one of the same authority, and `baseUrl` starts with "https:".
+ * `openGrpcTransport` takes. With certificates, the peer must present one of the same authority.
  */
 export type Endpoint =
   | { kind: 'memory'; transport: Transport }
-  | { kind: 'grpc'; address: string; certificates?: Certificates | undefined }
-  | { kind: 'http'; baseUrl: string; certificates?: Certificates | undefined };
+  | { kind: 'grpc'; address: string; certificates?: Certificates | undefined };
 
 /**
  * A transport to the endpoint, which connects at the first call. Over a network, failed calls are
  * retried (see `retrying`), and `observe` is called for each retry.
  */
 export function openTransport(endpoint: Endpoint, observe?: RetryObserver): OpenedTransport {
-  switch (endpoint.kind) {
-    case 'memory':
-      return { transport: endpoint.transport, close: () => {}, reachable: () => true };
-    case 'grpc':
-      return withRetries(openGrpcTransport(endpoint.address, endpoint.certificates), observe);
-    case 'http':
-      return withRetries(openHttpTransport(endpoint.baseUrl, endpoint.certificates), observe);
+  if (endpoint.kind === 'memory') {
+    return { transport: endpoint.transport, close: () => {}, reachable: () => true };
   }
-}
-
-function withRetries(opened: OpenedTransport, observe: RetryObserver | undefined): OpenedTransport {
+  const opened = openGrpcTransport(endpoint.address, endpoint.certificates);
   return { ...opened, transport: retrying(opened.transport, { observe }) };
 }

@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { connect, type Endpoint } from './client.ts';
 import { clientSettings } from './client-settings.ts';
 import { connectPlainClient } from './grpc/test-plain-client.ts';
+import { openHttpTransport } from './http/test-transport.ts';
 import { generateIdentityKeys, serviceIdentity } from './identity.ts';
 import { SERVER_SETTINGS, serve } from './serve.ts';
 import { fakeService } from './test-fake-service.ts';
@@ -57,7 +58,9 @@ test.each([
   expect((await fetch(`${ops}/readyz`)).status).toBe(503);
   const { closers } = process;
   const { signer, endpoints, certificates } = readClientSettings(grpcPort, env);
-  const both: Endpoint[] = [endpoints.integrations, { kind: 'http', baseUrl: http, certificates }];
+  const { transport, close } = openHttpTransport(http, certificates);
+  closers.add('HTTP transport', close);
+  const both: Endpoint[] = [endpoints.integrations, { kind: 'memory', transport }];
   for (const endpoint of both) {
     const access = connect(AccessService, endpoint, { signer, audience: 'integrations', closers });
     const request = { keyDigest: new Uint8Array(32) };

@@ -1,5 +1,6 @@
 /** For the tests: three services behind one of the mounts, with signed tokens, and clients of them. */
 import type { DescService } from '@bufbuild/protobuf';
+import type { Transport } from '@connectrpc/connect';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import {
   AccessService,
@@ -11,9 +12,11 @@ import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { onTestFinished } from 'vitest';
 import type { Call } from './call.ts';
 import { type Client, connect, type Endpoint } from './client.ts';
+import type { Certificates } from './credentials/certificates.ts';
 import { Fault } from './fault.ts';
 import { type GrpcServerOptions, startGrpcServer } from './grpc/server.ts';
 import { startHttpServer } from './http/server.ts';
+import { openHttpTransport } from './http/test-transport.ts';
 import { generateIdentityKeys, type Identity, TokenSigner, TokenVerifier } from './identity.ts';
 import { mountInMemory } from './memory/server.ts';
 import type { ServerOptions } from './server-options.ts';
@@ -54,6 +57,10 @@ export type TestServiceOptions = Partial<Handlers<typeof DecisionsService>> &
 
 export type TestService = {
   endpoint: Endpoint;
+  /** The same with these certificates, or in plain text, over connections of its own. */
+  endpointWith(certificates: Certificates | undefined): Endpoint;
+  /** Of the server; 0 in memory. */
+  port: number;
   closers: Closers;
   metrics: Metrics;
   /** The calls that reached a handler, in order. */
@@ -108,7 +115,7 @@ export async function startTestService(
     implement(IntegrationsService, recordAll(IntegrationsService)),
     implement(AccessService, recordAll(AccessService)),
   ];
-  const { endpoint, close: closeServer } = await openMount(mount, {
+  const server = await openMount(mount, {
     port,
     host: '127.0.0.1',
     routes,
@@ -121,48 +128,54 @@ export async function startTestService(
     ...(timeouts !== undefined && { timeouts }),
     ...(maxConnections !== undefined && { maxConnections }),
   });
-  closers.add('server', closeServer);
+  closers.add('server', server.close);
   onTestFinished(() => closers.close());
+  const endpointWith = (own?: Certificates) => openEndpoint(mount, server, closers, own);
+  const endpoint = endpointWith(certificates);
 
   const signer = new TokenSigner({ issuer: 'gateway', privateKey: gateway.privateKey });
   const connectTo = <S extends DescService>(service: S) =>
     connect(service, endpoint, { signer, audience: 'decisions', timeoutMs, closers });
   return {
     endpoint,
+    endpointWith,
+    port: server.port,
     closers,
     metrics,
     handled,
     decisions: connectTo(DecisionsService),
     connectTo,
     logged: () => lines.map((line) => JSON.parse(line)),
-    closeServer,
+    closeServer: server.close,
   };
 }
 
-async function openMount(
+interface OpenMount {
+  port: number;
+  /** In memory. */
+  transport?: Transport;
+  close(): Promise<void>;
+}
+
+async function openMount(mount: Mount, options: GrpcServerOptions): Promise<OpenMount> {
+  if (mount === 'http') return startHttpServer(options);
+  if (mount === 'grpc') return startGrpcServer(options);
+  const { routes, ...rest } = options;
+  return { port: 0, transport: mountInMemory(routes, rest), close: async () => {} };
+}
+
+function openEndpoint(
   mount: Mount,
-  options: GrpcServerOptions,
-): Promise<{ endpoint: Endpoint; close(): Promise<void> }> {
-  switch (mount) {
-    case 'memory': {
-      const { routes, ...rest } = options;
-      const transport = mountInMemory(routes, rest);
-      return { endpoint: { kind: 'memory', transport }, close: async () => {} };
-    }
-    case 'http': {
-      const { url, close } = await startHttpServer(options);
-      return {
-        endpoint: { kind: 'http', baseUrl: url, certificates: options.certificates },
-        close,
-      };
-    }
-    case 'grpc': {
-      const { port, close } = await startGrpcServer(options);
-      const { certificates } = options;
-      const address = `127.0.0.1:${port}`;
-      return { endpoint: { kind: 'grpc', address, certificates }, close };
-    }
-  }
+  { port, transport }: OpenMount,
+  closers: Closers,
+  certificates?: Certificates,
+): Endpoint {
+  if (transport !== undefined) return { kind: 'memory', transport };
+  const address = `127.0.0.1:${port}`;
+  if (mount === 'grpc') return { kind: 'grpc', address, certificates };
+  const http = openHttpTransport(`${certificates ? 'https' : 'http'}://${address}`, certificates);
+  closers.add('HTTP transport', http.close);
+  return { kind: 'memory', transport: http.transport };
 }
 
 /** The Fault with which a call fails. Throws an Error when the call succeeds. */

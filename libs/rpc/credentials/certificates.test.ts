@@ -41,24 +41,16 @@ describe.each(['grpc', 'http'] as const)('over %s', (mount) => {
     const server = await startTestService(mount, { certificates });
     return { ...server, files, authority, certificates };
   }
-  const portOf = (endpoint: Endpoint) =>
-    endpoint.kind === 'grpc'
-      ? Number(endpoint.address.split(':')[1])
-      : Number(endpoint.kind === 'http' && new URL(endpoint.baseUrl).port);
 
   test('a client with a certificate of the same authority may connect', async () => {
-    const { endpoint, authority } = await open();
+    const { endpointWith, authority } = await open();
     const certificates = new Certificates(authority.issue());
-    expect(await callOnce({ ...endpoint, certificates } as Endpoint)).toBeDefined();
+    expect(await callOnce(endpointWith(certificates))).toBeDefined();
   });
 
   test('a client without a certificate may not connect, with TLS or in plain text', async () => {
-    const { endpoint, handled, authority } = await open();
-    const port = portOf(endpoint);
-    const plain: Endpoint =
-      mount === 'grpc'
-        ? { kind: 'grpc', address: `127.0.0.1:${port}` }
-        : { kind: 'http', baseUrl: `http://127.0.0.1:${port}` };
+    const { endpointWith, port, handled, authority } = await open();
+    const plain = endpointWith(undefined);
     expect(await faultOf(callOnce(plain))).toMatchObject({ kind: 'unavailable' });
     const ca = readFileSync(authority.issue().ca);
     await expect(handshake(port, { ca })).rejects.toThrow(/certificate required/);
@@ -66,16 +58,16 @@ describe.each(['grpc', 'http'] as const)('over %s', (mount) => {
   });
 
   test('a client with a certificate of another authority may not connect', async () => {
-    const { endpoint, handled } = await open();
+    const { endpointWith, handled } = await open();
     const certificates = new Certificates(new TestCertificateAuthority().issue());
-    await faultOf(callOnce({ ...endpoint, certificates } as Endpoint));
+    await faultOf(callOnce(endpointWith(certificates)));
     expect(handled).toEqual([]);
   });
 
   test('new connections get a new certificate, and old connections stay open', async () => {
-    const { endpoint, decisions, authority, files } = await open();
+    const { port, decisions, authority, files } = await open();
     const shown = () =>
-      handshake(portOf(endpoint), { ...new Certificates(files).current, checkServerIdentity });
+      handshake(port, { ...new Certificates(files).current, checkServerIdentity });
     await decisions.getDecision(GET_DECISION, context);
     expect(await shown()).toBe('01');
     replaceFiles(files, authority.issue());
@@ -84,17 +76,17 @@ describe.each(['grpc', 'http'] as const)('over %s', (mount) => {
   });
 
   test('a new authority is used by servers and clients without a restart', async () => {
-    const { endpoint, files, certificates } = await open();
+    const { endpointWith, files, certificates } = await open();
     const stranger = new Certificates(new TestCertificateAuthority().issue());
-    await callOnce(endpoint);
+    await callOnce(endpointWith(certificates));
     const next = new TestCertificateAuthority();
     const issued = next.issue();
     replaceFiles(files, issued);
     await expect.poll(() => certificates.current.ca.equals(readFileSync(issued.ca))).toBe(true);
     // A client with the server's own certificates, a new client, and one of another authority.
-    await callOnce(endpoint);
-    await callOnce({ ...endpoint, certificates: new Certificates(next.issue()) } as Endpoint);
-    await faultOf(callOnce({ ...endpoint, certificates: stranger } as Endpoint));
+    await callOnce(endpointWith(certificates));
+    await callOnce(endpointWith(new Certificates(next.issue())));
+    await faultOf(callOnce(endpointWith(stranger)));
   });
 });
 

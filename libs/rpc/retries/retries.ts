@@ -105,9 +105,7 @@ function attemptsAllowed(error: unknown, isRepeatable: boolean): number {
 
 /** Whether the connection failed. An error that the service answered has a FaultInfo. */
 function isMadeByTransport(error: ConnectError): boolean {
-  // connect-node reports a connection that broke during a call as Aborted.
-  const isUnreachable = error.code === Code.Unavailable || error.code === Code.Aborted;
-  return isUnreachable && error.findDetails(FaultInfoSchema).length === 0;
+  return error.code === Code.Unavailable && error.findDetails(FaultInfoSchema).length === 0;
 }
 
 function isDuplicateRequest(error: unknown): boolean {
