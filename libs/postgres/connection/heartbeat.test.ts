@@ -10,8 +10,7 @@ async function startTestHeartbeat() {
   const database = await createTestDatabase('heartbeat');
   // Not `vi.waitUntil` in these tests, which advances the timers.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  const poolOf = () => new pg.Pool({ connectionString: database.url, max: 1 });
-  const [pool, other] = [poolOf(), poolOf()];
+  const [pool, other] = [database.connect({ max: 1 }), database.connect({ max: 1 })];
   let checks = 0;
   pool.on('release', () => {
     checks += 1;
@@ -20,7 +19,6 @@ async function startTestHeartbeat() {
   onTestFinished(async () => {
     vi.useRealTimers();
     await heartbeat.close();
-    await Promise.all([pool.end(), other.end()]);
     await database.drop();
   });
   const checked = async (times: number) => {
