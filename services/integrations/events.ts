@@ -3,7 +3,7 @@ import { create, toJson } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { OutboxEvent } from '@creditlane/messaging/outbox';
 import { IntegrationEnabledSchema } from '@creditlane/proto/integrations/v1/integrations_events';
-import type { RetailerEnablementRow } from './tables.ts';
+import type { RetailerEnablementRow } from './store/retailer-enablements.ts';
 
 /** An IntegrationEnabled. It names the enablement, whose configuration may hold secrets. */
 export function integrationEnabled(

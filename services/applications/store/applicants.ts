@@ -6,7 +6,7 @@ import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Applicant, Application } from '@creditlane/proto/applications/v1/application';
 import { sealApplicant, sealInRow } from '../applicant/sealed-applicant.ts';
-import type { ApplicantRole } from '../tables.ts';
+import type { ApplicantRole } from './application-row.ts';
 
 /** What seals an applicant. */
 export interface ApplicantSealing {

@@ -13,17 +13,35 @@ import {
   WorksheetSchema,
 } from '@creditlane/proto/applications/v1/application';
 import { openApplicant, type StoredApplicant } from '../applicant/sealed-applicant.ts';
-import type { ApplicantRole, ApplicationRow, SubmissionRow } from '../tables.ts';
 import { withRecordIds, withVehicleIds } from './record-ids.ts';
 
-export type ApplicationColumns = Omit<ApplicationRow, 'applicants' | 'submissions'>;
-export type ApplicantColumns = StoredApplicant & { role: ApplicantRole };
-export type SubmissionColumns = Pick<SubmissionRow, 'creditorId' | 'worksheet' | 'submittedAt'>;
+export interface ApplicationRow {
+  id: string;
+  retailerId: string;
+  type: string;
+  status: string;
+  referenceNumber: string | null;
+  relationship: string | null;
+  createdAt: Date;
+}
+
+export type ApplicantRole = 'PRIMARY' | 'CO';
+
+export interface ApplicantRow extends StoredApplicant {
+  role: ApplicantRole;
+}
+
+export interface SubmissionRow {
+  creditorId: string;
+  /** A Worksheet message in protobuf JSON. */
+  worksheet: object;
+  submittedAt: Date;
+}
 
 /** The rows of an application. */
-interface ApplicationRows extends ApplicationColumns {
-  applicants: ApplicantColumns[];
-  submissions: SubmissionColumns[];
+interface ApplicationRows extends ApplicationRow {
+  applicants: ApplicantRow[];
+  submissions: SubmissionRow[];
 }
 
 /** An application with its applicants' data in the clear. */

@@ -12,20 +12,20 @@ import {
 import { KEY_OF_APPLICANT } from './applicant-data-keys.ts';
 import { type ApplicantSealing, insertApplicant } from './applicants.ts';
 import {
-  type ApplicantColumns,
-  type ApplicationColumns,
+  type ApplicantRow,
+  type ApplicationRow,
   applicationFromRows,
-  type SubmissionColumns,
+  type SubmissionRow,
 } from './application-row.ts';
 
-const selectApplication = defineStatement<ApplicationColumns>(
+const selectApplication = defineStatement<ApplicationRow>(
   'application_find',
   `SELECT id, retailer_id AS "retailerId", type, status, reference_number AS "referenceNumber",
      relationship, created_at AS "createdAt"
    FROM applications WHERE id = $1 AND retailer_id = $2`,
 );
 
-const selectApplicants = defineStatement<ApplicantColumns>(
+const selectApplicants = defineStatement<ApplicantRow>(
   'application_applicants',
   `SELECT applicants.id, applicants.role, applicants.sealed, applicants.key_id AS "keyId",
      applicant_keys.sealed AS "sealedKey",
@@ -36,7 +36,7 @@ const selectApplicants = defineStatement<ApplicantColumns>(
    WHERE applications.id = $1 AND applications.retailer_id = $2`,
 );
 
-const selectSubmissions = defineStatement<SubmissionColumns>(
+const selectSubmissions = defineStatement<SubmissionRow>(
   'application_submissions',
   `SELECT submissions.creditor_id AS "creditorId", submissions.worksheet,
      submissions.submitted_at AS "submittedAt"

@@ -1,6 +1,7 @@
 /**
  * The SQL of enablements, which are columns of the grants on creditors. Status DISABLED is `disabled_at`,
- * by which a grant is not live; the column `enablement` holds every other status.
+ * by which a grant is not live; the column `enablement` holds every other status, and null until one is set.
+ * Revoking a grant and granting it again leaves its enablement.
  */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Enablement, EnablementStatusName } from '../enablement/enablement.ts';

@@ -1,6 +1,16 @@
 /** Reads and writes integrations. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import type { IntegrationRow } from '../tables.ts';
+
+/** A program of a third party that acts for retailers and creditors. */
+export interface IntegrationRow {
+  id: string;
+  name: string;
+  permissions: string[];
+  createdAt: Date;
+  /** The limit of each of its keys; null, like `rateLimitWindowS`, where the gateway's setting applies. */
+  rateLimitRequests: number | null;
+  rateLimitWindowS: number | null;
+}
 
 const upsertIntegration = defineStatement(
   'save_integration',

@@ -1,7 +1,15 @@
 /** Reads and writes the API keys of integrations. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { KeyOwner } from '../keys/key.ts';
-import type { IntegrationRow, KeyRow } from '../tables.ts';
+import type { IntegrationRow } from './integrations.ts';
+
+/** An API key of an integration, of which only the SHA-256 digest is stored. */
+interface KeyRow {
+  id: string;
+  integrationId: string;
+  digest: Buffer;
+  createdAt: Date;
+}
 
 type LimitColumns = Pick<IntegrationRow, 'rateLimitRequests' | 'rateLimitWindowS'>;
 

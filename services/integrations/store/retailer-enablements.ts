@@ -1,7 +1,18 @@
 /** The SQL of retailers' own enabling of integrations. The grant on the retailer names the one in force. */
 import { definePurge, PURGE_BATCH_ROWS } from '@creditlane/postgres/retention';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import type { RetailerEnablementRow } from '../tables.ts';
+
+/** A retailer's own enabling of an integration, with the name that the retailer had, and the sealed configuration. */
+export interface RetailerEnablementRow {
+  id: string;
+  integrationId: string;
+  retailerId: string;
+  retailerName: string;
+  /** Null without a configuration, like `sealedWith`. */
+  sealedConfig: Buffer | null;
+  sealedWith: string | null;
+  enabledAt: Date;
+}
 
 const insertGrant = defineStatement(
   'insert_retailer_grant',
