@@ -1,16 +1,31 @@
 /** For tests: the applications service, as the gateway calls it. */
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
+import {
+  type Applicant,
+  ApplicationStatus,
+  ApplicationType,
+} from '@creditlane/proto/applications/v1/application';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
 import type { Call } from '@creditlane/rpc/call';
 import { notFound } from '@creditlane/rpc/fault';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
-import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { newId } from '@creditlane/runtime/ids';
-import { COMPLETE, type StoredApplication, summaryOf, withId } from './test-application-records.ts';
 import { fakeConsentsService } from './test-consents-service.ts';
-import type { TestServices } from './test-services.ts';
+import { recordingFake, type StoredApplication, type TestServices } from './test-services.ts';
+
+/** What every application has, whichever fields a test gave it. */
+export const COMPLETE = {
+  type: ApplicationType.APPROVAL,
+  status: ApplicationStatus.DRAFT,
+  primaryApplicant: {
+    applicantId: newId(),
+    firstName: 'Maya',
+    lastName: 'Tremblay',
+    dateOfBirth: '1988-07-14',
+  },
+  createdAt: timestampFromDate(new Date('2026-02-01T10:00:00Z')),
+};
 
 /** The contracts of the applications service. */
 export function fakeApplicationsService(services: TestServices): ServiceRoutes[] {
@@ -22,9 +37,8 @@ export function fakeApplicationsService(services: TestServices): ServiceRoutes[]
     return Object.assign(application, { ...COMPLETE, ...application });
   };
   return [
-    fakeService(ApplicationsService, {
+    recordingFake(services, ApplicationsService, {
       createApplication: async (request, call) => {
-        services.record('createApplication', request, call);
         if (request.retailerId !== call.identity.retailerId) {
           throw notFound('retailer_not_found', 'there is no such retailer');
         }
@@ -39,12 +53,8 @@ export function fakeApplicationsService(services: TestServices): ServiceRoutes[]
         services.applications.set(application.applicationId ?? '', application);
         return { application };
       },
-      getApplication: async (request, call) => {
-        services.record('getApplication', request, call);
-        return { application: own(request.applicationId, call) };
-      },
+      getApplication: async (request, call) => ({ application: own(request.applicationId, call) }),
       submitApplication: async (request, call) => {
-        services.record('submitApplication', request, call);
         const application = own(request.applicationId, call);
         const submittedAt = timestampFromDate(new Date('2026-02-01T11:00:00Z'));
         const { worksheet } = request;
@@ -56,8 +66,7 @@ export function fakeApplicationsService(services: TestServices): ServiceRoutes[]
         application.status = ApplicationStatus.SUBMITTED;
         return { application };
       },
-      listApplications: async (request, call) => {
-        services.record('listApplications', request, call);
+      listApplications: async (_request, call) => {
         const retailerId = requireRetailer(call);
         const own = [...services.applications.values()].filter(
           (it) => it.retailerId === retailerId,
@@ -65,21 +74,17 @@ export function fakeApplicationsService(services: TestServices): ServiceRoutes[]
         return { applications: own.map(summaryOf), nextCursor: 'next' };
       },
       archiveApplication: async (request, call) => {
-        services.record('archiveApplication', request, call);
         const application = own(request.applicationId, call);
         return { application: { ...application, status: ApplicationStatus.ARCHIVED } };
       },
       exportApplication: async (request, call) => {
-        services.record('exportApplication', request, call);
         own(request.applicationId, call);
-        if (call.idempotency?.key === 'replayed') call.markReplayed();
         const { $typeName: _, lacksRecipient, ...ids } = request;
         if (lacksRecipient) throw notFound('integration_not_found', 'The export is for nobody.');
         const at = new Date('2026-02-01T12:00:00Z');
         return { exportId: newId(), ...ids, exportedAt: timestampFromDate(at) };
       },
-      locateApplication: async (request, call) => {
-        services.record('locateApplication', request, call);
+      locateApplication: async (request) => {
         const { applicationId, contextRetailerId } = request;
         const { retailerId = '' } = services.applications.get(applicationId) ?? {};
         const group = services.groups.find((members) => members.includes(retailerId)) ?? [
@@ -87,7 +92,6 @@ export function fakeApplicationsService(services: TestServices): ServiceRoutes[]
         ];
         return { retailerId, inContext: group.includes(contextRetailerId) };
       },
-      getSubmission: async () => ({}),
     }),
     fakeConsentsService(services),
     fakeDirectory(services),
@@ -95,42 +99,43 @@ export function fakeApplicationsService(services: TestServices): ServiceRoutes[]
 }
 
 function fakeDirectory(services: TestServices) {
-  const ok = (method: string) => async (request: object, call: Call) => {
-    services.record(method, request, call);
-    return {};
-  };
-  return fakeService(DirectoryService, {
-    registerRetailer: ok('registerRetailer'),
-    registerRetailerGroup: ok('registerRetailerGroup'),
-    registerUser: ok('registerUser'),
-    registerCreditor: ok('registerCreditor'),
-    listUsers: async (request, call) => {
-      services.record('listUsers', request, call);
+  const ok = async () => ({});
+  return recordingFake(services, DirectoryService, {
+    registerRetailer: ok,
+    registerRetailerGroup: ok,
+    registerUser: ok,
+    registerCreditor: ok,
+    listUsers: async (_request, call) => {
       requireRetailer(call);
       return { users: services.users, nextCursor: '' };
     },
-    getRetailers: async (request, call) => {
-      services.record('getRetailers', request, call);
-      return {
-        retailers: request.retailerIds.map((retailerId) => ({
-          retailerId,
-          name: services.retailers.get(retailerId) ?? '',
-        })),
-      };
-    },
-    getCreditors: async (request, call) => {
-      services.record('getCreditors', request, call);
-      return {
-        creditors: request.creditorIds.map((creditorId) => ({
-          creditorId,
-          name: services.creditors.get(creditorId) ?? '',
-        })),
-      };
-    },
+    getRetailers: async (request) => ({
+      retailers: request.retailerIds.map((retailerId) => ({
+        retailerId,
+        name: services.retailers.get(retailerId) ?? '',
+      })),
+    }),
+    getCreditors: async (request) => ({
+      creditors: request.creditorIds.map((creditorId) => ({
+        creditorId,
+        name: services.creditors.get(creditorId) ?? '',
+      })),
+    }),
   });
 }
 
 function requireRetailer({ identity: { retailerId } }: Call): string {
   if (retailerId === undefined) throw notFound('retailer_not_found', 'there is no such retailer');
   return retailerId;
+}
+
+function summaryOf(application: StoredApplication) {
+  const { applicationId = '', retailerId, referenceNumber = '' } = application;
+  const { type, status, createdAt } = Object.assign(application, { ...COMPLETE, ...application });
+  return { applicationId, retailerId, referenceNumber, type, status, createdAt };
+}
+
+function withId(applicant: Applicant) {
+  const { $typeName: _, ...given } = applicant;
+  return { ...given, applicantId: newId() };
 }

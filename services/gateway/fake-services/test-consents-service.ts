@@ -6,9 +6,8 @@ import {
 } from '@creditlane/proto/applications/v1/consents_service';
 import type { Call } from '@creditlane/rpc/call';
 import { notFound } from '@creditlane/rpc/fault';
-import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { newId } from '@creditlane/runtime/ids';
-import type { TestServices } from './test-services.ts';
+import { recordingFake, type TestServices } from './test-services.ts';
 
 const NOW = timestampFromDate(new Date('2026-03-02T15:04:05.678Z'));
 
@@ -31,23 +30,19 @@ export function fakeConsentsService(services: TestServices) {
       throw notFound('applicant_not_found', 'There is no such applicant of this application.');
     }
   };
-  return fakeService(ConsentsService, {
+  return recordingFake(services, ConsentsService, {
     recordConsent: async (request, call) => {
-      services.record('recordConsent', request, call);
       requireOwn(request.applicationId, call);
-      if (call.idempotency?.key === 'replayed') call.markReplayed();
       const { $typeName: _, applicationId: __, capturedAt = NOW, expiresAt, ...given } = request;
       const consent = { id: newId(), ...given, capturedAt, recordedAt: NOW };
       services.consents.unshift({ ...consent, expiresAt: expiresAt ?? yearAfter(capturedAt) });
       return { consent: services.consents[0] ?? {} };
     },
     listConsents: async (request, call) => {
-      services.record('listConsents', request, call);
       requireOwn(request.applicationId, call);
       return { consents: services.consents, nextCursor: 'next' };
     },
     revokeConsent: async (request, call) => {
-      services.record('revokeConsent', request, call);
       requireOwn(request.applicationId, call);
       const consent = services.consents.find(({ id }) => id === request.consentId);
       if (!consent) throw notFound('consent_not_found', 'The applicant has no such consent.');

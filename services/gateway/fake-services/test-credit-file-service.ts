@@ -9,9 +9,8 @@ import {
 import type { Call } from '@creditlane/rpc/call';
 import { forbidden, notFound } from '@creditlane/rpc/fault';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
-import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { newId } from '@creditlane/runtime/ids';
-import type { TestServices } from './test-services.ts';
+import { recordingFake, type TestServices } from './test-services.ts';
 
 /** What the fake gives as the signature of each link. */
 export const LINK_SIGNATURE = 'signature-of-the-link';
@@ -31,18 +30,15 @@ export function fakeCreditFileService(services: TestServices): ServiceRoutes[] {
     }
   };
   return [
-    fakeService(CreditFileService, {
+    recordingFake(services, CreditFileService, {
       requestCreditFile: async (request, call) => {
-        services.record('requestCreditFile', request, call);
         requireOwn(request, call);
-        if (call.idempotency?.key === 'replayed') call.markReplayed();
         const state = PullState.REQUESTED;
         const pull = { id: newId(), source: request.source, state, requestedAt: AT };
         services.creditFiles.set(request.applicantId, { pull });
         return { pull, isNew: request.requestId !== 'repeated' };
       },
       readCreditFile: async (request, call) => {
-        services.record('readCreditFile', request, call);
         requireOwn(request, call);
         if (request.waitMs > 0) await services.gates.readCreditFile.pop()?.(call);
         const found = services.creditFiles.get(request.applicantId);
@@ -56,7 +52,6 @@ export function fakeCreditFileService(services: TestServices): ServiceRoutes[] {
         return { pull, fileJson: JSON.stringify(file), documentPath };
       },
       listPulls: async (request, call) => {
-        services.record('listPulls', request, call);
         requireOwn(request, call);
         const found = services.creditFiles.get(request.applicantId);
         const consent = {
@@ -79,18 +74,15 @@ export function fakeCreditFileService(services: TestServices): ServiceRoutes[] {
           nextCursor: 'next',
         };
       },
-      eraseApplicant: async (request, call) => {
-        services.record('eraseApplicant', request, call);
+      eraseApplicant: async (request) => {
         services.creditFiles.delete(request.applicantId);
         return {};
       },
-      checkDocumentLink: async (request, call) => {
-        services.record('checkDocumentLink', request, call);
+      checkDocumentLink: async (request) => {
         requireSignature(request);
         return {};
       },
       readDocument: async (request, call) => {
-        services.record('readDocument', request, call);
         requireSignature(request);
         await services.gates.readDocument.pop()?.(call);
         return { pdf: PDF };
@@ -107,9 +99,8 @@ function requireSignature({ signature }: { signature: string }): void {
 function fakeBureauCredentials(services: TestServices) {
   const sourceOf = (name: string | undefined) =>
     name === 'transunion' ? Source.TRANSUNION : Source.EQUIFAX;
-  return fakeService(BureauCredentialsService, {
-    setBureauCredentials: async (request, call) => {
-      services.record('setBureauCredentials', request, call);
+  return recordingFake(services, BureauCredentialsService, {
+    setBureauCredentials: async (request) => {
       const source = sourceOf(request.credentials.case);
       const { customerNumber, memberCode, baseUrl } = request.credentials.value as {
         customerNumber?: string;
@@ -121,12 +112,8 @@ function fakeBureauCredentials(services: TestServices) {
       services.bureauCredentials = [...others, { source, member, baseUrl, setAt: AT }];
       return {};
     },
-    listBureauCredentials: async (request, call) => {
-      services.record('listBureauCredentials', request, call);
-      return { credentials: services.bureauCredentials };
-    },
-    removeBureauCredentials: async (request, call) => {
-      services.record('removeBureauCredentials', request, call);
+    listBureauCredentials: async () => ({ credentials: services.bureauCredentials }),
+    removeBureauCredentials: async (request) => {
       const { source } = request;
       services.bureauCredentials = services.bureauCredentials.filter((it) => it.source !== source);
       return {};

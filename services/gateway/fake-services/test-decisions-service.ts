@@ -5,9 +5,8 @@ import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_servi
 import type { Call } from '@creditlane/rpc/call';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { submissionNotFound } from '@creditlane/rpc/submission-call';
-import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { newId } from '@creditlane/runtime/ids';
-import type { TestServices } from './test-services.ts';
+import { recordingFake, type TestServices } from './test-services.ts';
 
 type Ids = { applicationId: string; creditorId: string };
 
@@ -25,9 +24,8 @@ export function fakeDecisionsService(services: TestServices): ServiceRoutes[] {
   };
   const replays = new Map<string, Decision>();
   return [
-    fakeService(DecisionsService, {
+    recordingFake(services, DecisionsService, {
       recordDecision: async (request, call) => {
-        services.record('recordDecision', request, call);
         const decisions = own(request, call);
         const key = call.idempotency?.key ?? newId();
         const earlier = replays.get(key);
@@ -42,23 +40,19 @@ export function fakeDecisionsService(services: TestServices): ServiceRoutes[] {
         return { ...(request.decision && { decision: request.decision }) };
       },
       getDecision: async (request, call) => {
-        services.record('getDecision', request, call);
         await services.gates.getDecision.pop()?.(call);
         const latest = own(request, call).at(-1);
         return { decision: latest ?? { decision: DecisionValue.AWAITING_DECISION } };
       },
       setIncomeStatus: async (request, call) => {
-        services.record('setIncomeStatus', request, call);
         own(request, call);
         return { incomeStatus: request.incomeStatus };
       },
       getIncomeStatus: async (request, call) => {
-        services.record('getIncomeStatus', request, call);
         own(request, call);
         return {};
       },
       listDecisions: async (request, call) => {
-        services.record('listDecisions', request, call);
         const records = own(request, call).map((decision, index) => ({
           sequence: BigInt(index + 1),
           decision,

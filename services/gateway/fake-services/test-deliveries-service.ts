@@ -4,9 +4,8 @@ import { DeliveriesService, ReplayState } from '@creditlane/proto/webhooks/v1/de
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { notFound } from '@creditlane/rpc/fault';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
-import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { newId } from '@creditlane/runtime/ids';
-import type { TestServices } from './test-services.ts';
+import { recordingFake, type TestServices } from './test-services.ts';
 
 /** Every integration owns all deliveries. */
 export function fakeDeliveriesService(services: TestServices): ServiceRoutes[] {
@@ -22,13 +21,9 @@ export function fakeDeliveriesService(services: TestServices): ServiceRoutes[] {
     requestedAt: timestampFromDate(new Date('2026-03-02T15:04:05.678Z')),
   };
   return [
-    fakeService(DeliveriesService, {
-      listOwnDeliveries: async (request, call) => {
-        services.record('listOwnDeliveries', request, call);
-        return { deliveries: services.deliveries, nextCursor: 'next' };
-      },
-      getOwnDelivery: async (request, call) => {
-        services.record('getOwnDelivery', request, call);
+    recordingFake(services, DeliveriesService, {
+      listOwnDeliveries: async () => ({ deliveries: services.deliveries, nextCursor: 'next' }),
+      getOwnDelivery: async (request) => {
         const startedAt = timestampFromDate(new Date('2026-03-02T15:04:05.678Z'));
         const attempts = [
           { startedAt, durationMs: 15_000, status: 0, failure: 'deadline' },
@@ -36,30 +31,24 @@ export function fakeDeliveriesService(services: TestServices): ServiceRoutes[] {
         ];
         return { delivery: own(request.deliveryId), attempts };
       },
-      replayDelivery: async (request, call) => {
-        services.record('replayDelivery', request, call);
-        if (call.idempotency?.key === 'replayed') call.markReplayed();
-        return { delivery: own(request.deliveryId) };
-      },
-      replayDeliveries: async (request, call) => {
-        services.record('replayDeliveries', request, call);
-        if (call.idempotency?.key === 'replayed') call.markReplayed();
-        return { replay: { ...replay, replayId: newId(), filter: request.filter } };
-      },
-      getReplay: async (request, call) => {
-        services.record('getReplay', request, call);
+      replayDelivery: async (request) => ({ delivery: own(request.deliveryId) }),
+      replayDeliveries: async (request) => ({
+        replay: { ...replay, replayId: newId(), filter: request.filter },
+      }),
+      getReplay: async (request) => {
         const stopped = { state: ReplayState.STOPPED, reason: 'destination_disabled' };
         return { replay: { ...replay, replayId: request.replayId, ...stopped } };
       },
-      cancelReplay: async (request, call) => {
-        services.record('cancelReplay', request, call);
+      cancelReplay: async (request) => {
         const { replayId } = request;
         return { replay: { ...replay, replayId, state: ReplayState.CANCELLED } };
       },
-      sendTestEvent: async (request, call) => {
-        services.record('sendTestEvent', request, call);
-        return { webhookId: newId(), succeeded: true, status: 204, durationMs: 41 };
-      },
+      sendTestEvent: async () => ({
+        webhookId: newId(),
+        succeeded: true,
+        status: 204,
+        durationMs: 41,
+      }),
     }),
   ];
 }

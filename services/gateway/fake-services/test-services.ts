@@ -1,23 +1,32 @@
 /** For tests: the state of the services that the gateway calls, which the fakes in this folder read and change. */
-import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type { DescMessage, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
+import type { ApplicationSchema } from '@creditlane/proto/applications/v1/application';
 import type { StoredConsentSchema } from '@creditlane/proto/applications/v1/consents_service';
 import type { UserSchema } from '@creditlane/proto/applications/v1/directory_service';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import type { CommentSchema } from '@creditlane/proto/conversations/v1/comment';
+import type { StoredBureauCredentialsSchema } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
+import type { PullSchema } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import type { GetIntegrationEnablementResponseSchema } from '@creditlane/proto/integrations/v1/enablement_service';
 import type { AuthenticateResponseSchema } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { OwnDeliverySchema } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import type { Call } from '@creditlane/rpc/call';
+import type { AnyHandler, Handlers, ServiceRoutes } from '@creditlane/rpc/service';
+import { fakeService } from '@creditlane/rpc/test-fake-service';
 import { newId } from '@creditlane/runtime/ids';
-import type { StoredApplication } from './test-application-records.ts';
-import type { TestBureauCredentials, TestCreditFile } from './test-credit-file-records.ts';
 
-type TestDelivery = Exclude<
-  MessageInitShape<typeof OwnDeliverySchema>,
-  MessageShape<typeof OwnDeliverySchema>
->;
+/** The fields of a message. */
+type Fields<S extends DescMessage> = Exclude<MessageInitShape<S>, MessageShape<S>>;
+
+export type StoredApplication = MessageInitShape<typeof ApplicationSchema> & { retailerId: string };
+
+/** The latest pull of an applicant, and the latest file. */
+interface TestCreditFile {
+  pull: Fields<typeof PullSchema>;
+  file?: object;
+}
 
 type TestKey = { id: string; caller: Caller; permissions: string[] } & Partial<
   Pick<MessageInitShape<typeof AuthenticateResponseSchema>, 'keyId' | 'rateLimit'>
@@ -32,7 +41,7 @@ export class TestServices {
   /** What getIntegrationEnablement answers. */
   enablement: MessageInitShape<typeof GetIntegrationEnablementResponseSchema> = {};
   /** The deliveries to the destination of every integration. */
-  deliveries: TestDelivery[] = [];
+  deliveries: Fields<typeof OwnDeliverySchema>[] = [];
   /** Groups of retailers, each by its members. */
   readonly groups: string[][] = [];
   /** The names of the retailers and creditors that may be granted, by id. */
@@ -45,7 +54,7 @@ export class TestServices {
   /** The latest pull and file of each applicant, by the applicant's id. */
   readonly creditFiles = new Map<string, TestCreditFile>();
   /** The credentials of every retailer. */
-  bureauCredentials: TestBureauCredentials[] = [];
+  bureauCredentials: Fields<typeof StoredBureauCredentialsSchema>[] = [];
   /** The comments of every conversation, newest first. */
   readonly comments: MessageInitShape<typeof CommentSchema>[] = [];
   /** The consents of every applicant, latest first. */
@@ -83,10 +92,34 @@ export class TestServices {
     return this.calls.filter((it) => it.method === method);
   }
 
-  /** Each fake calls it first. Throws the error that `failures` has for the method. */
+  /** Throws the error that `failures` has for the method. */
   record(method: string, request: object, call: Call): void {
     this.calls.push({ method, request, call });
     const failure = this.failures.get(method);
     if (failure !== undefined) throw failure();
   }
+}
+
+/**
+ * A fake that records each call before its handler runs, and marks every answer to the idempotency key `replayed` as a
+ * repeated one. The calls of `unrecorded` are not recorded.
+ */
+export function recordingFake<S extends DescService>(
+  services: TestServices,
+  service: S,
+  recorded: Partial<Handlers<S>>,
+  unrecorded: Partial<Handlers<S>> = {},
+): ServiceRoutes {
+  const recording = Object.entries(recorded as Record<string, AnyHandler>).map(
+    ([method, handler]): [string, AnyHandler] => [
+      method,
+      async (request: never, call) => {
+        services.record(method, request, call);
+        const answer = await handler(request, call);
+        if (call.idempotency?.key === 'replayed') call.markReplayed();
+        return answer;
+      },
+    ],
+  );
+  return fakeService(service, { ...Object.fromEntries(recording), ...unrecorded });
 }
