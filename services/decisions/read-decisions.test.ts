@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { describe, expect, test } from 'vitest';
-import { asIntegration, useSubmission } from './test-decisions.ts';
+import { asIntegration, decideOn, useSubmission } from './test-decisions.ts';
 
 const INTEGRATION = randomUUID();
 
@@ -17,16 +17,11 @@ const creditorScope = (): Scope => ({ creditorId: fixture.submission.creditorId 
 const retailerScope = (): Scope => ({ retailerId: fixture.submission.retailerId });
 
 const decide = (term: number, conditions?: string) =>
-  fixture.service.client.recordDecision(
-    {
-      ...ids(),
-      decision: {
-        decision: DecisionValue.APPROVED,
-        term,
-        ...(conditions !== undefined && { conditions }),
-      },
-    },
-    asIntegration(creditorScope(), { subject: INTEGRATION }),
+  decideOn(
+    fixture.service,
+    fixture.submission,
+    { term, ...(conditions !== undefined && { conditions }) },
+    { subject: INTEGRATION },
   );
 const latest = async (scope: Scope) =>
   (await fixture.service.client.getDecision(ids(), asIntegration(scope))).decision;

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { TestSubmission } from './test-applications.ts';
 import {
   asIntegration,
+  decideOn,
   newSubmission,
   startTestDecisions,
   type TestDecisions,
@@ -21,13 +22,7 @@ beforeEach(() => {
   service.applications.failure = undefined;
 });
 
-const decide = () => {
-  const { applicationId, creditorId } = submission;
-  return service.client.recordDecision(
-    { applicationId, creditorId, decision: { decision: DecisionValue.APPROVED } },
-    asIntegration({ creditorId }),
-  );
-};
+const decide = () => decideOn(service, submission);
 const latest = async (scope: { creditorId?: string; retailerId?: string }) => {
   const { applicationId, creditorId } = submission;
   const answer = await service.client.getDecision(

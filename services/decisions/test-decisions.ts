@@ -1,6 +1,6 @@
 /** The decisions service on a database of its own, between a fake applications service and a fake consumer. */
 import { randomUUID } from 'node:crypto';
-import { create, toJson } from '@bufbuild/protobuf';
+import { create, type MessageInitShape, toJson } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { EventBus } from '@creditlane/events/bus';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
@@ -9,6 +9,7 @@ import { decodeEvent } from '@creditlane/events/topics';
 import { createTestDatabase, type TestDatabase } from '@creditlane/postgres/test-database';
 import { ApplicationSubmittedSchema } from '@creditlane/proto/applications/v1/applications_events';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
+import { type DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_events';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
@@ -72,6 +73,19 @@ export function asIntegration(
   const { subject = randomUUID(), ...others } = context;
   const identity: Identity = { kind: 'integration', subject, permissions: [], ...scope };
   return { identity, ...others };
+}
+
+/** Records a decision as an integration of the submission's creditor: an approval, unless `decision` is another. */
+export function decideOn(
+  { client }: Pick<TestDecisions, 'client'>,
+  { applicationId, creditorId }: TestSubmission,
+  decision: MessageInitShape<typeof DecisionSchema> = {},
+  context: Parameters<typeof asIntegration>[1] = {},
+) {
+  return client.recordDecision(
+    { applicationId, creditorId, decision: { decision: DecisionValue.APPROVED, ...decision } },
+    asIntegration({ creditorId }, context),
+  );
 }
 
 export interface DecisionsFixture {

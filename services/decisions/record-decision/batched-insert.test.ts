@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { expect, test } from 'vitest';
 import type { TestSubmission } from '../test-applications.ts';
-import { asIntegration, newSubmission, useSubmission } from '../test-decisions.ts';
+import { decideOn, newSubmission, useSubmission } from '../test-decisions.ts';
 
 const LOCK_TIMEOUT_MS = 4_000;
 const SUBJECT = randomUUID();
 const fixture = useSubmission({ LOCK_TIMEOUT: `${LOCK_TIMEOUT_MS}ms` });
 
-const decide = (
-  { applicationId, creditorId }: TestSubmission,
-  decision: object = {},
-  key?: string,
-) =>
-  fixture.service.client.recordDecision(
-    { applicationId, creditorId, decision: { decision: DecisionValue.APPROVED, ...decision } },
-    asIntegration({ creditorId }, { subject: SUBJECT, ...(key && { idempotencyKey: key }) }),
-  );
+const decide = (submission: TestSubmission, decision: object = {}, key?: string) =>
+  decideOn(fixture.service, submission, decision, {
+    subject: SUBJECT,
+    ...(key && { idempotencyKey: key }),
+  });
 
 /** New submissions that the service has received. */
 async function submitNew(count: number): Promise<TestSubmission[]> {
@@ -54,20 +49,6 @@ test('decisions that arrive together share statements, and each has its own answ
       terms: { term: n, interestRate: 7.5 },
       worksheet: { term: 60 },
     });
-  }
-});
-
-test('concurrent decisions on one submission get consecutive sequences and publish events in order', async () => {
-  const submissions = await submitNew(5);
-  await Promise.all(
-    Array.from({ length: 50 }, (_, n) => decide(submissions[n % 5] as TestSubmission)),
-  );
-  await fixture.service.settled();
-  for (const { applicationId } of submissions) {
-    const events = fixture.service.events.filter((it) => it.applicationId === applicationId);
-    expect(events.map(({ sequence }) => Number(sequence))).toEqual(
-      Array.from({ length: 11 }, (_, n) => n + 1),
-    );
   }
 });
 

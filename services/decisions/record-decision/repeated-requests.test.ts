@@ -3,7 +3,7 @@ import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
 import { ageStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { asIntegration, newSubmission, useSubmission } from '../test-decisions.ts';
+import { asIntegration, decideOn, newSubmission, useSubmission } from '../test-decisions.ts';
 
 let subject: string;
 /** A request to record a decision, as its idempotency key identifies it. */
@@ -18,15 +18,12 @@ beforeEach(() => {
 
 /** Records a decision; returns the answer's term, and whether the answer was a stored one. */
 async function decide(idempotencyKey: string | undefined, term = 60, caller = subject) {
-  const { applicationId, creditorId } = fixture.submission;
   let replayed = false;
   const onReplayed = () => {
     replayed = true;
   };
-  const answer = await fixture.service.client.recordDecision(
-    { applicationId, creditorId, decision: { decision: DecisionValue.APPROVED, term } },
-    asIntegration({ creditorId }, { subject: caller, idempotencyKey, onReplayed }),
-  );
+  const context = { subject: caller, idempotencyKey, onReplayed };
+  const answer = await decideOn(fixture.service, fixture.submission, { term }, context);
   return { term: answer.decision?.term, replayed };
 }
 
