@@ -5,8 +5,8 @@ import { EntitySchema, type EntitySchemaColumnOptions } from 'typeorm';
 export type ColumnType = 'value' | 'frequency' | 'date' | 'numeric' | 'text' | 'integer';
 
 /**
- * The columns that hold a Decision message, each named as its field. A new field needs a line here, a
- * migration, and a column in each statement that lists the columns; tests fail until all of them agree.
+ * The columns that hold a Decision message, each named as its field. A new field needs a line here, from which the
+ * statements are derived, and a migration; tests fail until the message, this list and the table agree.
  */
 export const DECISION_COLUMNS = [
   { column: 'decision', field: 'decision', type: 'value' },
@@ -39,7 +39,7 @@ export const DECISION_COLUMNS = [
 ] as const satisfies readonly { column: string; field: string; type: ColumnType }[];
 
 /** The PostgreSQL type of each column type. Amounts are exact: numeric without a scale keeps every digit. */
-export const SQL_TYPE = {
+const SQL_TYPE = {
   value: 'text',
   frequency: 'text',
   date: 'date',
@@ -47,6 +47,14 @@ export const SQL_TYPE = {
   text: 'text',
   integer: 'integer',
 } as const satisfies Record<ColumnType, string>;
+
+/** The columns that hold a decision, as a statement lists them. */
+export const DECISION_COLUMN_LIST = DECISION_COLUMNS.map(({ column }) => column).join(', ');
+
+/** The same columns, each with its PostgreSQL type, as a record definition lists them. */
+export const DECISION_COLUMN_DEFINITIONS = DECISION_COLUMNS.map(
+  ({ column, type }) => `${column} ${SQL_TYPE[type]}`,
+).join(', ');
 
 const key = (type: 'uuid' | 'integer'): EntitySchemaColumnOptions => ({ type, primary: true });
 const optional = (type: EntitySchemaColumnOptions['type']): EntitySchemaColumnOptions => ({

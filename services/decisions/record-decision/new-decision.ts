@@ -6,6 +6,7 @@ import type { CallIdempotency } from '@creditlane/rpc/call';
 import type { SubmissionKey } from '@creditlane/rpc/submission-call';
 import { decisionColumns } from '../decision-row.ts';
 import { decisionRecorded } from '../events.ts';
+import { DECISION_COLUMN_DEFINITIONS, DECISION_COLUMN_LIST } from '../tables.ts';
 import { termsOf } from '../terms.ts';
 
 /** A decision to insert, with the answer to store for its idempotency key. */
@@ -34,13 +35,7 @@ export const newDecisionsSql = (limit: '1' | '$2'): string => `(
         application_id uuid, creditor_id uuid, recorded_at timestamptz, integration_id uuid, call_id uuid,
         shard smallint, traceparent text, event jsonb, new_terms jsonb,
         caller_id text, operation text, key text, request_digest bytea, response bytea,
-        decision text, first_payment_date date, payment_frequency text, interest_rate numeric,
-        payment_amount numeric, conditions text, program text, tier text, sale_price numeric,
-        down_payment numeric, rebate numeric, dealer_admin_fee numeric, gap_insurance numeric,
-        extended_warranty numeric, delivery_date date, term integer, gps_fee numeric,
-        license_fee numeric, lender_admin_fee numeric, ppsa_fee numeric,
-        installation_delivery_fee numeric, life_insurance_fee numeric, ah_insurance_fee numeric,
-        other_non_taxable numeric, other_taxable numeric, tax_province text, max_payment numeric
+        ${DECISION_COLUMN_DEFINITIONS}
       ) LIMIT ${limit}
     ) AS request`;
 
@@ -51,18 +46,10 @@ export const newDecisionsSql = (limit: '1' | '$2'): string => `(
 export const recordAdvancedSql = `inserted AS (
     INSERT INTO decisions (application_id, creditor_id, seq,
       recorded_at, integration_id, call_id,
-      decision, first_payment_date, payment_frequency, interest_rate, payment_amount, conditions,
-      program, tier, sale_price, down_payment, rebate, dealer_admin_fee,
-      gap_insurance, extended_warranty, delivery_date, term, gps_fee, license_fee,
-      lender_admin_fee, ppsa_fee, installation_delivery_fee, life_insurance_fee, ah_insurance_fee,
-      other_non_taxable, other_taxable, tax_province, max_payment)
+      ${DECISION_COLUMN_LIST})
     SELECT application_id, creditor_id, last_seq,
       recorded_at, integration_id, call_id,
-      decision, first_payment_date, payment_frequency, interest_rate, payment_amount, conditions,
-      program, tier, sale_price, down_payment, rebate, dealer_admin_fee,
-      gap_insurance, extended_warranty, delivery_date, term, gps_fee, license_fee,
-      lender_admin_fee, ppsa_fee, installation_delivery_fee, life_insurance_fee, ah_insurance_fee,
-      other_non_taxable, other_taxable, tax_province, max_payment
+      ${DECISION_COLUMN_LIST}
     FROM advanced
   ), answers AS (
     ${insertStoredAnswerSql}

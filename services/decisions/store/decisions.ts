@@ -4,6 +4,7 @@ import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { MAX_PAGE_BYTES } from '@creditlane/rpc/lists/list-page';
 import type { Scope, SubmissionKey } from '@creditlane/rpc/submission-call';
 import { decisionFromRow } from '../decision-row.ts';
+import { DECISION_COLUMN_LIST } from '../tables.ts';
 
 /** One of a submission's decisions. */
 export interface DecisionRecord {
@@ -16,14 +17,10 @@ export interface DecisionRecord {
 
 // Both statements name their columns: a prepared `SELECT *` fails once a migration adds a column.
 
-export const selectLatestDecision = defineStatement<Record<string, unknown>>(
+const selectLatestDecision = defineStatement<Record<string, unknown>>(
   'decision_latest',
   `SELECT
-    decision, first_payment_date, payment_frequency, interest_rate, payment_amount, conditions,
-    program, tier, sale_price, down_payment, rebate, dealer_admin_fee,
-    gap_insurance, extended_warranty, delivery_date, term, gps_fee, license_fee,
-    lender_admin_fee, ppsa_fee, installation_delivery_fee, life_insurance_fee, ah_insurance_fee,
-    other_non_taxable, other_taxable, tax_province, max_payment
+    ${DECISION_COLUMN_LIST}
   FROM submissions AS submission
   JOIN decisions ON decisions.application_id = submission.application_id
     AND decisions.creditor_id = submission.creditor_id AND decisions.seq = submission.last_seq
@@ -37,17 +34,13 @@ export const selectLatestDecision = defineStatement<Record<string, unknown>>(
  * the page ends with the second decision after `$7` bytes of them. A text that is stored out of line is
  * counted without being read.
  */
-export const selectDecisions = defineStatement<Record<string, unknown>>(
+const selectDecisions = defineStatement<Record<string, unknown>>(
   'decision_history',
   `SELECT page.*
   FROM submissions AS submission
   LEFT JOIN LATERAL (
     SELECT seq, recorded_at, integration_id,
-      decision, first_payment_date, payment_frequency, interest_rate, payment_amount, conditions,
-      program, tier, sale_price, down_payment, rebate, dealer_admin_fee,
-      gap_insurance, extended_warranty, delivery_date, term, gps_fee, license_fee,
-      lender_admin_fee, ppsa_fee, installation_delivery_fee, life_insurance_fee, ah_insurance_fee,
-      other_non_taxable, other_taxable, tax_province, max_payment
+      ${DECISION_COLUMN_LIST}
     FROM (
       SELECT *, sum(octet_length(conditions)) OVER (
         ORDER BY seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
