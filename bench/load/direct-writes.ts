@@ -1,6 +1,6 @@
 /** The limit of the write path: PostgreSQL runs the statement that records a decision, and nothing else. */
 import { create } from '@bufbuild/protobuf';
-import { insertDecision } from '@creditlane/decisions/record-decision/insert-decision';
+import { insertOne } from '@creditlane/decisions/record-decision/insert-decisions';
 import { defineStatement, type Query, runQuery } from '@creditlane/postgres/statement';
 import { capturingClient } from '@creditlane/postgres/test-capturing-client';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
@@ -70,7 +70,7 @@ async function prepareQueries(
     paymentFrequency: PaymentFrequency[DECISION.paymentFrequency],
   });
   for (const applicationId of applicationIds) {
-    await insertDecision(recording, {
+    await insertOne(recording, {
       submission: { applicationId, creditorId },
       decision,
       recordedAt: new Date(),

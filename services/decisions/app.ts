@@ -18,7 +18,7 @@ import type {
   WithDatabase,
 } from '@creditlane/service/define-service';
 import { APPLICATIONS_TOPIC, type ReceivedSubmission, receivedSubmissions } from './events.ts';
-import { createBatchedInsert } from './record-decision/batched-insert.ts';
+import { createInsertInRounds } from './record-decision/insert-in-rounds.ts';
 import { decisionsRoutes } from './rpc.ts';
 import { selectRecordedEvents } from './store/recorded-events.ts';
 import { insertSubmissionsQuery } from './store/submissions.ts';
@@ -86,8 +86,8 @@ export async function startDecisions({
     await runQuery(pool, insertSubmissionsQuery([received]));
     wakeRelay();
   };
-  const insertDecision = createBatchedInsert(requests, log);
-  const deps = { requests, insertDecision, clock, applications, insertSubmission, wakeRelay };
+  const insertInRounds = createInsertInRounds(requests, log);
+  const deps = { requests, insertInRounds, clock, applications, insertSubmission, wakeRelay };
   const outbox = outboxRoutes({ pool, clock, selectRecorded: selectRecordedEvents });
   const routes = [decisionsRoutes(deps), outbox];
   return { routes, settled: () => relay.settled() };

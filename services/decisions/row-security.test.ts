@@ -5,8 +5,12 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { findBreachesBetween, listUnsecuredTables } from '@creditlane/service/test-row-security';
 import { expect, test } from 'vitest';
-import { insertDecision, insertDecisionStatement } from './record-decision/insert-decision.ts';
-import { insertDecisions, insertDecisionsStatement } from './record-decision/insert-decisions.ts';
+import {
+  insertFree,
+  insertFreeStatement,
+  insertOne,
+  insertOneStatement,
+} from './record-decision/insert-decisions.ts';
 import { findDecisions, findLatestDecision } from './store/decisions.ts';
 import type { TestSubmission } from './test-applications.ts';
 import { asIntegration, newSubmission, useSubmission } from './test-decisions.ts';
@@ -78,13 +82,10 @@ test('decisions outside the scope of their statement are not recorded', async ()
   const own = await decideOnNew(randomUUID());
   const foreign = await decideOnNew(randomUUID());
   const asOwn = requests.within({ creditors: [own.creditorId] });
-  expect(await insertDecisions(asOwn, [newDecision(own), newDecision(foreign)])).toEqual([
-    3,
-    undefined,
-  ]);
-  expect(await insertDecision(asOwn, newDecision(foreign))).toBeUndefined();
-  expect(await insertDecision(asOwn, newDecision(own))).toBe(4);
-  expect(await insertDecision(requests.within({}), newDecision(own))).toBeUndefined();
+  expect(await insertFree(asOwn, [newDecision(own), newDecision(foreign)])).toEqual([3, undefined]);
+  expect(await insertOne(asOwn, newDecision(foreign))).toBeUndefined();
+  expect(await insertOne(asOwn, newDecision(own))).toBe(4);
+  expect(await insertOne(requests.within({}), newDecision(own))).toBeUndefined();
   const latest = await findLatestDecision(
     requests.within({ retailers: [foreign.retailerId] }),
     foreign,
@@ -103,7 +104,7 @@ async function readPlan(text: string, setUp: readonly string[]): Promise<string>
   });
 }
 
-const STATEMENTS = [insertDecisionStatement, insertDecisionsStatement];
+const STATEMENTS = [insertOneStatement, insertFreeStatement];
 
 test.each(STATEMENTS)('in a scope, $name finds each stored answer by its key', async ({ text }) => {
   const plan = await readPlan(text, ['SET LOCAL enable_seqscan = off']);

@@ -12,13 +12,13 @@ import type { Clock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import { checkDecision } from '../decision.ts';
 import { runOnSubmission, type SubmissionDeps } from '../run-on-submission.ts';
-import type { InsertDecision } from './batched-insert.ts';
-import { isRecorded, isRepeatedCall } from './insert-decision.ts';
+import { isRecorded, isRepeatedCall } from './insert-decisions.ts';
+import type { InsertInRounds } from './insert-in-rounds.ts';
 import type { NewDecision } from './new-decision.ts';
 
 export interface RecordDecisionDeps extends SubmissionDeps {
   requests: RequestPool;
-  insertDecision: InsertDecision;
+  insertInRounds: InsertInRounds;
   clock: Clock;
   /** Makes the relay publish the event without waiting for its next poll. */
   wakeRelay(): void;
@@ -57,7 +57,7 @@ export async function recordDecision(
   };
   try {
     const outcome = await runOnSubmission(deps, submissionCall, () =>
-      writeFirst(db, idempotency, () => deps.insertDecision(row, scopeOf(call))),
+      writeFirst(db, idempotency, () => deps.insertInRounds(row, scopeOf(call))),
     );
     if (outcome.replayed) {
       call.markReplayed();

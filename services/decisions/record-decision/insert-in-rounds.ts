@@ -8,12 +8,11 @@ import {
 import { rowOf } from '@creditlane/rpc/submission-call';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import { insertDecision } from './insert-decision.ts';
-import { insertDecisions } from './insert-decisions.ts';
+import { insertFree, insertOne } from './insert-decisions.ts';
 import type { NewDecision } from './new-decision.ts';
 
-/** Inserts a decision in the scope of its call; resolves and rejects as `insertDecision` does. */
-export type InsertDecision = (row: NewDecision, scope: RowScope) => Promise<number | undefined>;
+/** Inserts a decision in the scope of its call; resolves and rejects as `insertOne` does. */
+export type InsertInRounds = (row: NewDecision, scope: RowScope) => Promise<number | undefined>;
 
 interface ScopedDecision {
   row: NewDecision;
@@ -30,12 +29,12 @@ const MAX_ROUND_ROWS = 64;
  * their submissions. When the database refuses a round, all its decisions are inserted one by one, so that
  * only the bad one fails. The scope of a round's statement covers the rows of all its calls.
  */
-export function createBatchedInsert(requests: RequestPool, log: Log): InsertDecision {
+export function createInsertInRounds(requests: RequestPool, log: Log): InsertInRounds {
   const insertRound = async (round: readonly ScopedDecision[]) => {
     const rows = round.map(({ row }) => row);
     const scope = unionOfScopes(round.map(({ scope }) => scope));
     try {
-      return await insertDecisions(requests.within(scope), rows);
+      return await insertFree(requests.within(scope), rows);
     } catch (err) {
       // The round's outcome is unknown: the connection was lost before the answer.
       if (isDatabaseUnavailable(err)) throw err;
@@ -52,5 +51,5 @@ export function createBatchedInsert(requests: RequestPool, log: Log): InsertDeci
   });
   return async (row, scope) =>
     (await batcher.add({ row, scope })) ??
-    insertDecision(requests.within(scope).onRow(rowOf(row.submission)), row);
+    insertOne(requests.within(scope).onRow(rowOf(row.submission)), row);
 }
