@@ -1,6 +1,6 @@
 /** Digests of stored requests from which a request that holds personal data cannot be guessed. */
 import { createHmac, randomBytes } from 'node:crypto';
-import type { CallIdempotency } from '@creditlane/rpc/call';
+import type { Call } from '@creditlane/rpc/call';
 import type { Renewed } from '@creditlane/runtime/env';
 import { type Keys, setting } from '@creditlane/runtime/setting';
 import { withTodaysDate } from '@creditlane/runtime/telemetry/key-dates';
@@ -14,21 +14,24 @@ export const DIGEST_KEY = setting.keys('REQUEST_DIGEST_KEY', {
 });
 
 /**
- * The same idempotency with an HMAC of the request's digest. From a plain digest, someone who reads the
- * database and knows the rest of a request could find a social insurance number, or a comment of a few
- * words, by trying every value.
+ * The same call with an HMAC of the request's digest. From a plain digest, someone who reads the database and knows
+ * the rest of a request could find a social insurance number, or a comment of a few words, by trying every value.
  */
-export function withKeyedDigest(
-  idempotency: CallIdempotency | undefined,
+export function withKeyedDigest<C extends Pick<Call, 'idempotency'>>(
+  call: C,
   digestKeys: Renewed<Keys>,
-): CallIdempotency | undefined {
-  if (!idempotency) return undefined;
+): C {
+  const { idempotency } = call;
+  if (!idempotency) return call;
   const { requestDigest } = idempotency;
   const keyedBy = (key: Uint8Array) => createHmac('sha256', key).update(requestDigest).digest();
   return {
-    ...idempotency,
-    requestDigest: keyedBy(digestKeys()[0]),
-    // Another process may have stored the answer with a key that the file got a moment ago.
-    otherDigests: () => digestKeys(() => true).map(keyedBy),
+    ...call,
+    idempotency: {
+      ...idempotency,
+      requestDigest: keyedBy(digestKeys()[0]),
+      // Another process may have stored the answer with a key that the file got a moment ago.
+      otherDigests: () => digestKeys(() => true).map(keyedBy),
+    },
   };
 }

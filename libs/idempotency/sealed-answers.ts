@@ -2,10 +2,8 @@
 import {
   create,
   type DescMessage,
-  fromBinary,
   type MessageInitShape,
   type MessageShape,
-  toBinary,
 } from '@bufbuild/protobuf';
 import {
   MAX_PREFIX_BYTES,
@@ -25,7 +23,12 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Call, CallIdempotency } from '@creditlane/rpc/call';
 import type pg from 'pg';
 import { markInProgress } from './duplicate-requests.ts';
-import { ANSWER_IS_LIVE, answerOnce, storeAnswer } from './stored-answers.ts';
+import {
+  ANSWER_IS_LIVE,
+  type AnswerCipher,
+  answerCall,
+  type StoreAnswer,
+} from './stored-answers.ts';
 
 type AnswerId = Pick<CallIdempotency, 'callerId' | 'operation' | 'key'>;
 
@@ -84,10 +87,10 @@ export class SealedAnswers implements SealedTable<SealedAnswer> {
   }
 
   /**
-   * Runs `write` in the scope of `db`, stores the sealed answer in the same transaction, and resolves to the answer. A call
+   * Stores the sealed answer and runs `write` in one transaction in the scope of `db`, and resolves to the answer. A call
    * repeated with its idempotency key writes nothing and resolves to the stored answer.
    */
-  answerOnce<D extends DescMessage>(
+  storeThenWrite<D extends DescMessage>(
     db: ScopedPool,
     call: Call,
     schema: D,
@@ -96,19 +99,19 @@ export class SealedAnswers implements SealedTable<SealedAnswer> {
   ): Promise<MessageShape<D>> {
     const answer = create(schema, given);
     return this.#runOnce(db, call, schema, async (tx, store) => {
-      await store(answer);
+      await store(tx, answer);
       await write(tx);
       return answer;
     });
   }
 
   /**
-   * As `answerOnce`, for a write that resolves to its answer. The answer is stored after the write, so the write
+   * As `storeThenWrite`, for a write that resolves to its answer. The answer is stored after the write, so the write
    * of a duplicate request runs, too, once the first has committed, and is rolled back: it must not throw for
    * what the first has written. What `check` throws rolls the write back; it runs once the answer is stored, so that no
    * duplicate request gets that far.
    */
-  answerWithResult<D extends DescMessage>(
+  writeThenStore<D extends DescMessage>(
     db: ScopedPool,
     call: Call,
     schema: D,
@@ -118,36 +121,25 @@ export class SealedAnswers implements SealedTable<SealedAnswer> {
     return this.#runOnce(db, call, schema, async (tx, store) => {
       await markInProgress(tx, call.idempotency);
       const answer = create(schema, await write(tx));
-      await store(answer);
+      await store(tx, answer);
       check?.();
       return answer;
     });
   }
 
   /** Runs `write`, which stores its answer by `store`, in a transaction, or opens the stored answer. */
-  async #runOnce<D extends DescMessage>(
+  #runOnce<D extends DescMessage>(
     db: ScopedPool,
     call: Call,
     schema: D,
-    write: (
-      tx: Queryable,
-      store: (answer: MessageShape<D>) => Promise<void>,
-    ) => Promise<MessageShape<D>>,
+    write: (tx: Queryable, store: StoreAnswer<D>) => Promise<MessageShape<D>>,
   ): Promise<MessageShape<D>> {
-    const { idempotency } = call;
-    if (!idempotency) return inTransaction(db, (tx) => write(tx, async () => {}));
-    const context = sealContext(idempotency);
-    const outcome = await answerOnce(db, idempotency, () =>
-      inTransaction(db, (tx) =>
-        write(tx, (answer) => {
-          const sealed = seal(this.#keyRing, toBinary(schema, answer), context);
-          return storeAnswer(tx, idempotency, sealed);
-        }),
-      ),
-    );
-    if (!outcome.replayed) return outcome.answer;
-    call.markReplayed();
-    return fromBinary(schema, unseal(this.#keyRing, outcome.answer, context));
+    const cipher: AnswerCipher = {
+      seal: (answer, id) => seal(this.#keyRing, answer, sealContext(id)),
+      unseal: (stored, id) => unseal(this.#keyRing, stored, sealContext(id)),
+    };
+    const run = (store: StoreAnswer<D>) => inTransaction(db, (tx) => write(tx, store));
+    return answerCall(db, call, schema, run, cipher);
   }
 
   /** Passes over an answer with a damaged head, which no key opens: it ends with its time, as all answers do. */

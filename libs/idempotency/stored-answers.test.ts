@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
+import { StringValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -8,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { markInProgress } from './duplicate-requests.ts';
 import { withKeyedDigest } from './keyed-digest.ts';
 import {
+  answerCall,
   answerOnce,
   createIdempotencySql,
   findStoredAnswer,
@@ -63,6 +66,9 @@ async function effects(): Promise<string[]> {
   const { rows } = await pool.query<{ effect: string }>('SELECT effect FROM effects');
   return rows.map(({ effect }) => effect);
 }
+
+const keyed = (given: CallIdempotency, keys: Keys) =>
+  withKeyedDigest({ idempotency: given }, () => keys).idempotency;
 
 const firstAnswer = { replayed: true, answer: Buffer.from('first') };
 
@@ -176,7 +182,7 @@ describe('a request with an idempotency key', () => {
     const given = idempotency;
     for (const [index, keys] of rings.entries()) {
       const [stores, reads] = keys.map((it) => {
-        return withKeyedDigest({ ...given, key: `k${index}` }, () => it) as CallIdempotency;
+        return keyed({ ...given, key: `k${index}` }, it);
       }) as [CallIdempotency, CallIdempotency];
       idempotency = stores;
       await answerOnce(pool, stores, write(`answer ${index}`));
@@ -184,7 +190,7 @@ describe('a request with an idempotency key', () => {
       expect(repeated).toEqual({ replayed: true, answer: Buffer.from(`answer ${index}`) });
     }
     const other = { ...given, key: 'k0', requestDigest: Buffer.from('another') };
-    const refused = withKeyedDigest(other, () => [next, old]) as CallIdempotency;
+    const refused = keyed(other, [next, old]);
     await expect(findStoredAnswer(pool, refused)).rejects.toMatchObject({ kind: 'invalid' });
   });
 
@@ -243,4 +249,30 @@ test('two requests without a key have an effect each', async () => {
   await answerOnce(pool, undefined, insert('one'));
   await answerOnce(pool, undefined, insert('two'));
   expect(await effects()).toEqual(['one', 'two']);
+});
+
+test('the answer of a repeated call is the stored message and marked as replayed; a call without a key writes again', async () => {
+  const marks: string[] = [];
+  const call = (given?: CallIdempotency) => ({
+    idempotency: given,
+    markReplayed: () => void marks.push(given?.key ?? ''),
+  });
+  const answer = async (value: string, given?: CallIdempotency) => {
+    const message = await answerCall(pool, call(given), StringValueSchema, (store) =>
+      inTransaction(pool, async (tx) => {
+        const made = create(StringValueSchema, { value });
+        await store(tx, made);
+        await tx.query('INSERT INTO effects VALUES ($1)', [value]);
+        return made;
+      }),
+    );
+    return message.value;
+  };
+  expect(await answer('first', idempotency)).toBe('first');
+  expect(marks).toEqual([]);
+  expect(await answer('second', idempotency)).toBe('first');
+  expect(marks).toEqual(['k']);
+  expect([await answer('third'), await answer('fourth')]).toEqual(['third', 'fourth']);
+  expect(await effects()).toEqual(['first', 'third', 'fourth']);
+  expect(marks).toEqual(['k']);
 });

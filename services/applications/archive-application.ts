@@ -1,15 +1,16 @@
 /** Archives an application: sets its status once, and answers a repetition. */
+import { create } from '@bufbuild/protobuf';
+import { EmptySchema } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
-import { storeAnswer } from '@creditlane/idempotency/stored-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { type Application, ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import type { Call } from '@creditlane/rpc/call';
 import { applicationNotFound, retailerOf } from './scope.ts';
 import { findApplication, setApplicationStatus } from './store/applications.ts';
-import { changeOnce } from './stored-application.ts';
+import { changeApplication } from './stored-application.ts';
 
 /** An archived application never changes again, so a repeated request gets the application as it is. */
-const STORED_ANSWER = new Uint8Array();
+const STORED_ANSWER = create(EmptySchema);
 
 export interface ArchiveApplicationDeps {
   requests: RequestPool;
@@ -29,16 +30,14 @@ export async function archiveApplication(
   applicationId: string,
   call: Call,
 ): Promise<Application> {
-  const { idempotency } = call;
   const db = requests.of(call);
   const retailerId = retailerOf(call.identity);
   const target = { applicationId, retailerId };
-  const outcome = await changeOnce(db, idempotency, target, async (tx, { archived }) => {
-    if (idempotency) await storeAnswer(tx, idempotency, STORED_ANSWER);
+  await changeApplication(db, call, EmptySchema, target, async (tx, { archived }, store) => {
+    await store(tx, STORED_ANSWER);
     if (!archived) await setApplicationStatus(tx, applicationId, ApplicationStatus.ARCHIVED);
     return STORED_ANSWER;
   });
-  if (outcome.replayed) call.markReplayed();
   const application = await findApplication(db, keyRing, applicationId, retailerId);
   if (!application) throw applicationNotFound();
   return application;

@@ -2,10 +2,10 @@
 
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
-import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
+import { answerCall } from '@creditlane/idempotency/stored-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import type { Application } from '@creditlane/proto/applications/v1/application';
+import { type Application, ApplicationSchema } from '@creditlane/proto/applications/v1/application';
 import type { CreateApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, type Fault } from '@creditlane/rpc/fault';
@@ -17,7 +17,7 @@ import { newApplication } from './application.ts';
 import { retailerNotFound, retailerOf } from './scope.ts';
 import { insertApplication } from './store/applications.ts';
 import { retailerExists } from './store/directory.ts';
-import { encodeStoredAnswer, loadStoredAnswer } from './stored-application.ts';
+import { answerToStore, loadStoredAnswer } from './stored-application.ts';
 
 export interface CreateApplicationDeps {
   requests: RequestPool;
@@ -52,21 +52,20 @@ export async function createApplication(
   // Before the transaction, which must not wait for a second connection of the pool.
   const usesKeys = await deps.keyUse.hasBegun();
   const sealing = { keyRing, newId: deps.newId, usesKeys };
-  const idempotency = withKeyedDigest(call.idempotency, deps.digestKeys);
-  const outcome = await answerOnce(db, idempotency, () =>
+  const keyed = withKeyedDigest(call, deps.digestKeys);
+  const stored = await answerCall(db, keyed, ApplicationSchema, (store) =>
     inTransaction(db, async (tx) => {
-      const answer = encodeStoredAnswer(application);
+      const answer = answerToStore(application);
       // The answer is stored first, so that a duplicate request waits here for the stored answer. Later
       // it would be refused because its reference number is taken.
-      if (idempotency) await storeAnswer(tx, idempotency, answer);
+      await store(tx, answer);
       if (!(await retailerExists(tx, retailerId))) throw retailerNotFound();
       const { takenBy } = await insertApplication(tx, sealing, application);
       if (takenBy !== undefined) throw referenceNumberTaken(takenBy);
       return answer;
     }),
   );
-  if (outcome.replayed) call.markReplayed();
-  return loadStoredAnswer(db, keyRing, retailerId, outcome.answer);
+  return loadStoredAnswer(db, keyRing, retailerId, stored);
 }
 
 function referenceNumberTaken(applicationId: string): Fault {

@@ -1,13 +1,13 @@
 /** The stored answers of requests that create or change an application. */
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, type DescMessage, type MessageShape } from '@bufbuild/protobuf';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
-import { answerOnce, type Outcome } from '@creditlane/idempotency/stored-answers';
+import { answerCall, type StoreAnswer } from '@creditlane/idempotency/stored-answers';
 import type { ScopedPool } from '@creditlane/postgres/query';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { type Application, ApplicationSchema } from '@creditlane/proto/applications/v1/application';
-import type { CallIdempotency } from '@creditlane/rpc/call';
+import type { Call } from '@creditlane/rpc/call';
 import { applicationNotFound } from './scope.ts';
 import { findApplication, lockApplication } from './store/applications.ts';
 
@@ -15,15 +15,12 @@ import { findApplication, lockApplication } from './store/applications.ts';
  * The answer as it is stored: the application's id, status and creditors. Applicants are left out, so
  * that the sealed applicants remain their only copy.
  */
-export function encodeStoredAnswer(
+export function answerToStore(
   { applicationId, status }: Pick<Application, 'applicationId' | 'status'>,
   creditorIds: readonly string[] = [],
-): Uint8Array {
+): Application {
   const submissions = creditorIds.map((creditorId) => ({ creditorId }));
-  return toBinary(
-    ApplicationSchema,
-    create(ApplicationSchema, { applicationId, status, submissions }),
-  );
+  return create(ApplicationSchema, { applicationId, status, submissions });
 }
 
 /**
@@ -34,9 +31,8 @@ export async function loadStoredAnswer(
   db: Queryable,
   keyRing: KeyRing,
   retailerId: string,
-  storedAnswer: Uint8Array,
+  { applicationId, status, submissions }: Application,
 ): Promise<Application> {
-  const { applicationId, status, submissions } = fromBinary(ApplicationSchema, storedAnswer);
   const application = await findApplication(db, keyRing, applicationId, retailerId);
   if (!application) throw applicationNotFound();
   const creditorIds = new Set(submissions.map(({ creditorId }) => creditorId));
@@ -47,6 +43,13 @@ export async function loadStoredAnswer(
   });
 }
 
+/** Changes what `lock` has locked, and stores the answer to which it resolves. */
+type Change<D extends DescMessage, Locked> = (
+  tx: Queryable,
+  locked: Locked,
+  store: StoreAnswer<D>,
+) => Promise<MessageShape<D>>;
+
 /**
  * Changes a locked application in a transaction, once for each idempotency key. `change` stores the answer
  * before it checks rules that its own effect would violate: a duplicate request then waits for the stored
@@ -54,35 +57,37 @@ export async function loadStoredAnswer(
  *
  * @throws Fault `application_not_found`, a fault of the idempotency key, or what `change` throws
  */
-export function changeOnce(
+export function changeApplication<D extends DescMessage>(
   db: ScopedPool,
-  idempotency: CallIdempotency | undefined,
+  call: Call,
+  schema: D,
   { applicationId, retailerId }: { applicationId: string; retailerId: string },
-  change: (tx: Queryable, locked: { archived: boolean }) => Promise<Uint8Array>,
-): Promise<Outcome<Uint8Array>> {
+  change: Change<D, { archived: boolean }>,
+): Promise<MessageShape<D>> {
   const lock = async (tx: Queryable) => {
     const locked = await lockApplication(tx, applicationId, retailerId);
     if (!locked) throw applicationNotFound();
     return locked;
   };
-  return changeLockedOnce(db, applicationId, idempotency, lock, change);
+  return changeLocked(db, call, schema, applicationId, lock, change);
 }
 
-/** As `changeOnce`, for a change that takes the lock and reads what it needs in a statement of its own. */
-export function changeLockedOnce<Locked>(
+/** As `changeApplication`, for a change that takes the lock and reads what it needs in a statement of its own. */
+export function changeLocked<D extends DescMessage, Locked>(
   db: ScopedPool,
+  call: Call,
+  schema: D,
   applicationId: string,
-  idempotency: CallIdempotency | undefined,
   lock: (tx: Queryable) => Promise<Locked>,
-  change: (tx: Queryable, locked: Locked) => Promise<Uint8Array>,
-): Promise<Outcome<Uint8Array>> {
-  return answerOnce(db, idempotency, () =>
+  change: Change<D, Locked>,
+): Promise<MessageShape<D>> {
+  return answerCall(db, call, schema, (store) =>
     inTransaction(db.onRow(applicationId), async (tx) => {
       // The request is marked before it waits for the application's lock, so that a duplicate request
       // whose own wait times out recognises this one. A request that waits for its row's
       // turn is not marked yet.
-      await markInProgress(tx, idempotency);
-      return await change(tx, await lock(tx));
+      await markInProgress(tx, call.idempotency);
+      return await change(tx, await lock(tx), store);
     }),
   );
 }

@@ -1,9 +1,9 @@
 /** Adds a comment: checks it, writes it once, and answers a repetition. */
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
-import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
+import { answerCall } from '@creditlane/idempotency/stored-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
@@ -89,24 +89,21 @@ async function addOnce(
   check: () => Promise<CheckedComment>,
 ): Promise<CommentAsCreditorResponse> {
   const db = requests.of(call);
-  const idempotency = withKeyedDigest(call.idempotency, digestKeys);
-  const outcome = await answerOnce(db, idempotency, async () => {
+  const keyed = withKeyedDigest(call, digestKeys);
+  return answerCall(db, keyed, CommentAsCreditorResponseSchema, async (store) => {
     // Before the transaction: no connection waits for another service.
     const checked = await check();
     const [id, createdAt] = [newId(), clock()];
-    const response = create(CommentAsCreditorResponseSchema, {
+    const answer = create(CommentAsCreditorResponseSchema, {
       id,
       createdAt: timestampFromDate(createdAt),
     });
-    const answer = toBinary(CommentAsCreditorResponseSchema, response);
     const integrationId = call.identity.subject;
     await inTransaction(db.onRow(rowOf(submission)), async (tx) => {
       // The answer is stored first, so that a duplicate request waits here for the stored answer.
-      if (idempotency) await storeAnswer(tx, idempotency, answer);
+      await store(tx, answer);
       await insertComment(tx, keyRing, { ...checked, id, submission, integrationId, createdAt });
     });
     return answer;
   });
-  if (outcome.replayed) call.markReplayed();
-  return fromBinary(CommentAsCreditorResponseSchema, outcome.answer);
 }

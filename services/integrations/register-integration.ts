@@ -44,7 +44,7 @@ export function registerIntegration(
   };
   const answer = { integrationId: row.id };
   const db = requests.of(call, { integrations: [row.id] });
-  return answers.answerOnce(db, call, RegisterIntegrationResponseSchema, answer, (tx) =>
+  return answers.storeThenWrite(db, call, RegisterIntegrationResponseSchema, answer, (tx) =>
     saveIntegration(tx, row),
   );
 }

@@ -1,8 +1,7 @@
 /** Records and revokes consents, each once for each idempotency key. */
 
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
-import { storeAnswer } from '@creditlane/idempotency/stored-answers';
+import type { StoreAnswer } from '@creditlane/idempotency/stored-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import {
@@ -25,7 +24,7 @@ import {
   lockApplicant,
   revokeRows,
 } from '../store/consents.ts';
-import { changeLockedOnce } from '../stored-application.ts';
+import { changeLocked } from '../stored-application.ts';
 import { applicantNotFound, type ConsentFacts, ineligibleUser, newConsent } from './consent.ts';
 
 export interface ChangeConsentsDeps {
@@ -48,7 +47,7 @@ export function recordConsent(
   request: RecordConsentRequest,
   call: Call,
 ): Promise<StoredConsent> {
-  return changeOnce(deps, request, request.capturedBy, call, async (tx, facts) => {
+  return changeConsents(deps, request, request.capturedBy, call, async (tx, facts) => {
     const lastRevokedAt = await findLastRevocation(tx, request.applicantId, request.purpose);
     const consent = newConsent(request, { ...facts, lastRevokedAt }, deps.newId(), deps.clock());
     await insertConsent(tx, consent, call.identity.subject);
@@ -69,7 +68,7 @@ export function revokeConsent(
   call: Call,
 ): Promise<StoredConsent> {
   const { consentId, applicantId, revokedBy } = request;
-  return changeOnce(deps, request, revokedBy, call, async (tx, { user, retailer }) => {
+  return changeConsents(deps, request, revokedBy, call, async (tx, { user, retailer }) => {
     if (revokedBy !== '' && !(user && mayActFor(user, retailer)))
       throw ineligibleUser('/revokedBy');
     const by = {
@@ -84,7 +83,7 @@ export function revokeConsent(
   });
 }
 
-async function changeOnce(
+async function changeConsents(
   { requests, digestKeys }: ChangeConsentsDeps,
   { applicationId, applicantId }: { applicationId: string; applicantId: string },
   userId: string,
@@ -93,23 +92,20 @@ async function changeOnce(
 ): Promise<StoredConsent> {
   const key = { applicationId, applicantId, retailerId: retailerOf(call.identity) };
   const db = requests.of(call);
-  const idempotency = withKeyedDigest(call.idempotency, digestKeys);
+  const keyed = withKeyedDigest(call, digestKeys);
   const lock = async (tx: Queryable) => {
     const facts = await lockApplicant(tx, key, userId);
     if (!facts) throw applicantNotFound();
     return facts;
   };
-  const outcome = await changeLockedOnce(
-    db,
-    applicationId,
-    idempotency,
-    lock,
-    async (tx, facts) => {
-      const answer = toBinary(StoredConsentSchema, await change(tx, facts));
-      if (idempotency) await storeAnswer(tx, idempotency, answer);
-      return answer;
-    },
-  );
-  if (outcome.replayed) call.markReplayed();
-  return fromBinary(StoredConsentSchema, outcome.answer);
+  const storeChange = async (
+    tx: Queryable,
+    facts: ConsentFacts,
+    store: StoreAnswer<typeof StoredConsentSchema>,
+  ) => {
+    const answer = await change(tx, facts);
+    await store(tx, answer);
+    return answer;
+  };
+  return changeLocked(db, keyed, StoredConsentSchema, applicationId, lock, storeChange);
 }

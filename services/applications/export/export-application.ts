@@ -1,10 +1,9 @@
 /** Exports an application: seals what it holds now, with the event that makes the webhook. */
 
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { readKeyId } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
-import { storeAnswer } from '@creditlane/idempotency/stored-answers';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Application } from '@creditlane/proto/applications/v1/application';
@@ -23,7 +22,7 @@ import { applicationNotFound, retailerOf } from '../scope.ts';
 import { findDataKeys } from '../store/applicant-data-keys.ts';
 import { findApplication } from '../store/applications.ts';
 import { insertExport } from '../store/exports.ts';
-import { changeOnce } from '../stored-application.ts';
+import { changeApplication } from '../stored-application.ts';
 import { exportPayload } from './payload.ts';
 import { sealPayload } from './sealed-payload.ts';
 
@@ -52,14 +51,10 @@ export async function exportApplication(
 ): Promise<ExportApplicationResponse> {
   const { requests, keyRing } = deps;
   const { applicationId, creditorId, integrationId } = request;
-  const idempotency = call.idempotency && {
-    ...call.idempotency,
-    // Whether there is a recipient may have changed since the first request.
-    requestDigest: requestDigestOf(ExportApplicationRequestSchema, {
-      ...request,
-      lacksRecipient: false,
-    }),
-  };
+  // Whether there is a recipient may have changed since the first request.
+  const asFirst = { ...request, lacksRecipient: false };
+  const requestDigest = requestDigestOf(ExportApplicationRequestSchema, asFirst);
+  const idempotency = call.idempotency && { ...call.idempotency, requestDigest };
   const retailerId = retailerOf(call.identity);
   const db = requests.of(call);
 
@@ -70,21 +65,17 @@ export async function exportApplication(
   const payload = exportPayload(application, creditorId, worksheetFor(application, creditorId));
 
   const target = { applicationId, retailerId };
-  const outcome = await changeOnce(db, idempotency, target, async (tx, { archived }) => {
+  const keyed = { ...call, idempotency };
+  const schema = ExportApplicationResponseSchema;
+  const answer = await changeApplication(db, keyed, schema, target, async (tx, locked, store) => {
     const [exportId, exportedAt] = [deps.newId(), deps.clock()];
     const exported = { exportId, applicationId, creditorId, integrationId, exportedAt };
-    const answer = toBinary(
-      ExportApplicationResponseSchema,
-      create(ExportApplicationResponseSchema, {
-        ...exported,
-        exportedAt: timestampFromDate(exportedAt),
-      }),
-    );
+    const answer = create(schema, { ...exported, exportedAt: timestampFromDate(exportedAt) });
     // The answer is stored before the rules are checked, so that a duplicate request gets the stored answer even if the
     // application was archived, or the recipient was lost, after the first.
-    if (idempotency) await storeAnswer(tx, idempotency, answer);
+    await store(tx, answer);
     if (request.lacksRecipient) throw integrationNotFound();
-    if (archived) throw conflict('application_archived', 'The application is archived.');
+    if (locked.archived) throw conflict('application_archived', 'The application is archived.');
     const dataKeys = await findDataKeys(tx, keyRing, applicationId, retailerId);
     if (dataKeys === 'destroyed') throw applicantErased();
     const sealed = sealPayload(keyRing, dataKeys, payload, exportId, retailerId);
@@ -97,9 +88,8 @@ export async function exportApplication(
     await appendToOutbox(tx, [applicationExported(exported, retailerId, call.traceparent)]);
     return answer;
   });
-  if (outcome.replayed) call.markReplayed();
   deps.wakeRelay();
-  return fromBinary(ExportApplicationResponseSchema, outcome.answer);
+  return answer;
 }
 
 /** The same whether the integration exists or not. */

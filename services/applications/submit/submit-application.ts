@@ -3,11 +3,11 @@
 import { create } from '@bufbuild/protobuf';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
-import { storeAnswer } from '@creditlane/idempotency/stored-answers';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import {
   type Application,
+  ApplicationSchema,
   ApplicationStatus,
   WorksheetSchema,
 } from '@creditlane/proto/applications/v1/application';
@@ -21,7 +21,7 @@ import { applicationSubmitted } from '../events.ts';
 import { retailerOf } from '../scope.ts';
 import { insertSubmittedConsents } from '../store/consents.ts';
 import { insertSubmissions, readSubmissionFacts } from '../store/submissions.ts';
-import { changeOnce, encodeStoredAnswer, loadStoredAnswer } from '../stored-application.ts';
+import { answerToStore, changeApplication, loadStoredAnswer } from '../stored-application.ts';
 import { checkSubmission } from './submission.ts';
 
 export interface SubmitApplicationDeps {
@@ -53,16 +53,17 @@ export async function submitApplication(
   const submittedAt = deps.clock();
   const db = deps.requests.of(call);
 
-  const idempotency = withKeyedDigest(call.idempotency, deps.digestKeys);
+  const keyed = withKeyedDigest(call, deps.digestKeys);
   const target = { applicationId, retailerId };
-  const outcome = await changeOnce(db, idempotency, target, async (tx, locked) => {
+  const schema = ApplicationSchema;
+  const stored = await changeApplication(db, keyed, schema, target, async (tx, locked, store) => {
     const facts = await readSubmissionFacts(tx, applicationId, userId, creditorIds);
     const submitted = { applicationId, status: ApplicationStatus.SUBMITTED };
     const allCreditorIds = [...facts.submittedCreditorIds, ...creditorIds];
-    const answer = encodeStoredAnswer(submitted, allCreditorIds);
+    const answer = answerToStore(submitted, allCreditorIds);
     // The answer is stored before the rules are checked, so that a duplicate request gets the stored
     // answer. Later it would be refused because the application is submitted already.
-    if (idempotency) await storeAnswer(tx, idempotency, answer);
+    await store(tx, answer);
     checkSubmission(request, { ...facts, ...locked });
 
     const submission = { applicationId, creditorIds, worksheet, submittedAt };
@@ -74,7 +75,6 @@ export async function submitApplication(
     await appendToOutbox(tx, events);
     return answer;
   });
-  if (outcome.replayed) call.markReplayed();
   deps.wakeRelay();
-  return loadStoredAnswer(db, deps.keyRing, retailerId, outcome.answer);
+  return loadStoredAnswer(db, deps.keyRing, retailerId, stored);
 }

@@ -91,7 +91,7 @@ export async function rotateSecret(
       `${MAX_PREVIOUS_SECRETS} earlier secrets still sign: repeat when the first has ended, or with overlapHours 0.`,
     );
   };
-  return answers.answerWithResult(
+  return answers.writeThenStore(
     db.onRow(integrationId),
     call,
     RotateSecretResponseSchema,

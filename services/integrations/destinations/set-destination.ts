@@ -54,7 +54,7 @@ export async function setDestination(
     sealedWith: readKeyId(sealedSecret),
     createdAt: clock(),
   };
-  return answers.answerWithResult(
+  return answers.writeThenStore(
     db.onRow(integrationId),
     call,
     SetDestinationResponseSchema,

@@ -91,9 +91,9 @@ export async function enableForRetailer(
     await insertRetailerEnablement(tx, enablement);
     await appendToOutbox(tx, [integrationEnabled(enablement, call.traceparent)]);
   };
-  const keyed = { ...call, idempotency: withKeyedDigest(call.idempotency, digestKeys) };
+  const keyed = withKeyedDigest(call, digestKeys);
   const row = db.onRow(integrationId);
-  await answers.answerOnce(row, keyed, EnableForRetailerResponseSchema, {}, write);
+  await answers.storeThenWrite(row, keyed, EnableForRetailerResponseSchema, {}, write);
   deps.wakeRelay();
   return {};
 }

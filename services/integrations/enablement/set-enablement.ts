@@ -44,7 +44,7 @@ export async function setEnablement(
   };
   // The three answers have the same fields.
   const schema = SetIntegrationStatusResponseSchema;
-  const { status } = await answers.answerOnce(
+  const { status } = await answers.storeThenWrite(
     ownRecords(requests, call).onRow(integrationId),
     call,
     schema,

@@ -40,5 +40,7 @@ export async function issueKey(
     createdAt: clock(),
     revokedAt: null,
   };
-  return answers.answerOnce(db, call, IssueKeyResponseSchema, answer, (tx) => insertKey(tx, row));
+  return answers.storeThenWrite(db, call, IssueKeyResponseSchema, answer, (tx) =>
+    insertKey(tx, row),
+  );
 }
