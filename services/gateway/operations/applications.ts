@@ -17,13 +17,7 @@ import {
 import { LoanTermsSchema } from '@creditlane/proto/common/v1/terms';
 import type { Client } from '@creditlane/rpc/client';
 import { refusedFields } from '../document/validation-messages.ts';
-import {
-  CURSOR,
-  defineHandlers,
-  pageJson,
-  renameRefusedFields,
-  requireRecord,
-} from './handlers.ts';
+import { answerPage, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
 const readCreation = messageReader(CreateApplicationRequestSchema, {
@@ -55,14 +49,8 @@ export function applicationOperations(applications: Client<typeof ApplicationsSe
     },
 
     async listApplications({ query, context }) {
-      const { applications: found, nextCursor } = await renameRefusedFields(
-        applications.listApplications(readList(query), context),
-        [CURSOR],
-      );
-      return pageJson(
-        found.map((summary) => writeSummary(summary)),
-        nextCursor,
-      );
+      const call = applications.listApplications(readList(query), context);
+      return await answerPage(call, (page) => page.applications.map(writeSummary));
     },
 
     async archiveApplication({ path, context }) {

@@ -7,13 +7,7 @@ import {
 } from '@creditlane/proto/applications/v1/consents_service';
 import type { Client } from '@creditlane/rpc/client';
 import { readDateTime } from './date-time.ts';
-import {
-  CURSOR,
-  defineHandlers,
-  pageJson,
-  renameRefusedFields,
-  requireRecord,
-} from './handlers.ts';
+import { answerPage, defineHandlers, requireRecord } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
 const TIMES = ['capturedAt', 'expiresAt'] as const;
@@ -36,12 +30,8 @@ export function consentOperations(consents: Client<typeof ConsentsService>) {
     },
 
     async listConsents({ path, query, context }) {
-      const { limit, cursor = '' } = query;
-      const page = await renameRefusedFields(
-        consents.listConsents({ ...path, limit, cursor }, context),
-        [CURSOR],
-      );
-      return pageJson(page.consents.map(consentJson), page.nextCursor);
+      const call = consents.listConsents({ ...path, ...query }, context);
+      return await answerPage(call, (page) => page.consents.map(consentJson));
     },
 
     async revokeConsent({ path, body, context }) {

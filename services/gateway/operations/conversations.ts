@@ -5,7 +5,7 @@ import {
   type ConversationsService,
 } from '@creditlane/proto/conversations/v1/conversations_service';
 import type { Client } from '@creditlane/rpc/client';
-import { CURSOR, defineHandlers, pageJson, renameRefusedFields } from './handlers.ts';
+import { answerPage, defineHandlers } from './handlers.ts';
 import { messageWriter } from './json-message.ts';
 
 const writeAddition = messageWriter(CommentAsCreditorResponseSchema);
@@ -23,12 +23,9 @@ export function conversationOperations(conversations: Client<typeof Conversation
     },
 
     async getConversation({ path, query, context }, { method }) {
-      const { limit, cursor = '' } = query;
-      const request = { ...path, limit, cursor, discarded: method === 'HEAD' };
-      const page = await renameRefusedFields(conversations.getConversation(request, context), [
-        CURSOR,
-      ]);
-      return pageJson(page.comments.map(writeComment), page.nextCursor);
+      const request = { ...path, ...query, discarded: method === 'HEAD' };
+      const call = conversations.getConversation(request, context);
+      return await answerPage(call, (page) => page.comments.map(writeComment));
     },
   });
 }

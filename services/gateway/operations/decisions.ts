@@ -9,13 +9,7 @@ import {
 } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { Client } from '@creditlane/rpc/client';
 import { refusedFields } from '../document/validation-messages.ts';
-import {
-  CURSOR,
-  defineHandlers,
-  pageJson,
-  renameRefusedFields,
-  requireRecord,
-} from './handlers.ts';
+import { answerPage, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
 /** Fields that only the platform's own callers set: not read from a body, and not shown. */
@@ -63,17 +57,14 @@ export function decisionOperations(decisions: Client<typeof DecisionsService>) {
     },
 
     async listDecisions({ path, query, context }) {
-      const { limit, cursor = '' } = query;
-      const page = await renameRefusedFields(
-        decisions.listDecisions({ ...path, limit, cursor }, context),
-        [CURSOR],
+      const call = decisions.listDecisions({ ...path, ...query }, context);
+      return await answerPage(call, (page) =>
+        page.decisions.map((record) => ({
+          ...writeRecord(record),
+          ...writeDecision(requireRecord(record.decision)),
+          integrationId: record.integrationId || null,
+        })),
       );
-      const data = page.decisions.map((record) => ({
-        ...writeRecord(record),
-        ...writeDecision(requireRecord(record.decision)),
-        integrationId: record.integrationId || null,
-      }));
-      return pageJson(data, page.nextCursor);
     },
   });
 }

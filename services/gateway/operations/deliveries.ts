@@ -12,13 +12,7 @@ import { AttemptSchema } from '@creditlane/proto/webhooks/v1/delivery';
 import type { Client } from '@creditlane/rpc/client';
 import { internal } from '@creditlane/rpc/fault';
 import { readDateTime } from './date-time.ts';
-import {
-  CURSOR,
-  defineHandlers,
-  pageJson,
-  renameRefusedFields,
-  requireRecord,
-} from './handlers.ts';
+import { answerPage, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
 const TIMES = ['createdFrom', 'createdBefore'] as const;
@@ -38,8 +32,7 @@ export function deliveryOperations(
     async listDeliveries({ query, context }) {
       const request = { ...readFilter(query), ...readTimes(query, { in: 'query' }) };
       const call = deliveries.listOwnDeliveries(request, context);
-      const page = await renameRefusedFields(call, [CURSOR]);
-      return pageJson(page.deliveries.map(writeDelivery), page.nextCursor);
+      return await answerPage(call, (page) => page.deliveries.map(writeDelivery));
     },
 
     async getDelivery({ path, context }) {

@@ -12,12 +12,13 @@ import {
 } from '@creditlane/proto/applications/v1/directory_service';
 import {
   type AccessService,
+  type ListGrantsResponse_Grant as Grant,
   ListGrantsResponse_GrantSchema as GrantSchema,
   GrantSide,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import { ownCall } from '../access/call-limits.ts';
-import { CURSOR, defineHandlers, pageJson, renameRefusedFields } from './handlers.ts';
+import { answerPage, defineHandlers, renameRefusedFields } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
 const readRetailer = messageReader(RetailerSchema, { except: ['retailerId'] });
@@ -38,48 +39,45 @@ export interface DirectoryPeers {
 }
 
 export function directoryOperations({ directory, access }: DirectoryPeers) {
-  /** A page of the grants of the calling integration. */
-  const listGrants = (
+  /** A page of the grants of the calling integration, each with what `find` gives for its id; others are left out. */
+  const listGranted = <Written, WrittenGrant>(
     side: GrantSide,
-    query: { limit: number; cursor?: string },
-    call: CallContext,
+    { query, context }: { query: { limit: number; cursor?: string }; context: CallContext },
+    find: (ids: string[], call: CallContext) => Promise<Map<string, Written>>,
+    writeGrant: (grant: Grant) => WrittenGrant,
   ) => {
-    const request = { integrationId: call.identity.subject, side, ...query };
-    return renameRefusedFields(access.listGrants(request, ownCall(call)), [CURSOR]);
+    const own = ownCall(context);
+    const request = { integrationId: context.identity.subject, side, ...query };
+    return answerPage(access.listGrants(request, own), async ({ grants }) => {
+      const ids = grants.map(({ id }) => id);
+      const found = await find(ids, own);
+      return grants.flatMap((grant) => {
+        const written = found.get(grant.id);
+        return written === undefined ? [] : [{ ...written, ...writeGrant(grant) }];
+      });
+    });
   };
 
   return defineHandlers({
     async listUsers({ query, context }) {
       const call = directory.listUsers(readUserList(query), context);
-      const { users, nextCursor } = await renameRefusedFields(call, [CURSOR]);
-      return pageJson(
-        users.map((user) => writeUser(user)),
-        nextCursor,
-      );
+      return await answerPage(call, ({ users }) => users.map(writeUser));
     },
 
-    async listRetailers({ query, context }) {
-      const { grants, nextCursor } = await listGrants(GrantSide.RETAILER, query, context);
-      const retailerIds = grants.map(({ id }) => id);
-      const { retailers } = await directory.getRetailers({ retailerIds }, ownCall(context));
-      const byId = new Map(retailers.map((retailer) => [retailer.retailerId, retailer]));
-      const data = grants.flatMap((grant) => {
-        const retailer = byId.get(grant.id);
-        return retailer ? [{ ...writeRetailer(retailer), ...writeRetailerGrant(grant) }] : [];
-      });
-      return pageJson(data, nextCursor);
+    async listRetailers(call) {
+      const find = async (retailerIds: string[], own: CallContext) => {
+        const { retailers } = await directory.getRetailers({ retailerIds }, own);
+        return new Map(retailers.map((it) => [it.retailerId, writeRetailer(it)]));
+      };
+      return await listGranted(GrantSide.RETAILER, call, find, writeRetailerGrant);
     },
 
-    async listCreditors({ query, context }) {
-      const { grants, nextCursor } = await listGrants(GrantSide.CREDITOR, query, context);
-      const creditorIds = grants.map(({ id }) => id);
-      const { creditors } = await directory.getCreditors({ creditorIds }, ownCall(context));
-      const byId = new Map(creditors.map((creditor) => [creditor.creditorId, creditor]));
-      const data = grants.flatMap((grant) => {
-        const creditor = byId.get(grant.id);
-        return creditor ? [{ ...writeCreditor(creditor), ...writeCreditorGrant(grant) }] : [];
-      });
-      return pageJson(data, nextCursor);
+    async listCreditors(call) {
+      const find = async (creditorIds: string[], own: CallContext) => {
+        const { creditors } = await directory.getCreditors({ creditorIds }, own);
+        return new Map(creditors.map((it) => [it.creditorId, writeCreditor(it)]));
+      };
+      return await listGranted(GrantSide.CREDITOR, call, find, writeCreditorGrant);
     },
 
     async registerRetailer({ path, body, context }) {

@@ -127,14 +127,15 @@ interface RenamedField {
 }
 
 /** The cursor of a list, which the service refuses when it leads nowhere. */
-export const CURSOR: RenamedField = { from: '/cursor', to: '/cursor', in: 'query' };
+const CURSOR: RenamedField = { from: '/cursor', to: '/cursor', in: 'query' };
 
-/** The page of a list. A service answers with an empty `nextCursor` on the last page. */
-export function pageJson<T>(
-  data: T[],
-  nextCursor: string,
-): { data: T[]; nextCursor: string | null } {
-  return { data, nextCursor: nextCursor || null };
+/** Waits for the page of a list, whose records `dataOf` writes. A service answers with an empty `nextCursor` on the last page. */
+export async function answerPage<Page extends { nextCursor: string }, Item>(
+  call: Promise<Page>,
+  dataOf: (page: Page) => Item[] | Promise<Item[]>,
+): Promise<{ data: Item[]; nextCursor: string | null }> {
+  const page = await renameRefusedFields(call, [CURSOR]);
+  return { data: await dataOf(page), nextCursor: page.nextCursor || null };
 }
 
 /** Waits for a call. When the service refuses fields, names them by their places in the client's request. */

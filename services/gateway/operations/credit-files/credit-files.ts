@@ -17,14 +17,7 @@ import { preferredWaitS, readPreferences } from '../../http/prefer.ts';
 import type { DocumentOpenings } from '../../limits/document-openings.ts';
 import type { WaitingReads } from '../../limits/waiting-reads.ts';
 import type { OperationContext } from '../../request-state.ts';
-import {
-  type AnswerOf,
-  CURSOR,
-  defineHandlers,
-  pageJson,
-  renameRefusedFields,
-  requireRecord,
-} from '../handlers.ts';
+import { type AnswerOf, answerPage, defineHandlers, requireRecord } from '../handlers.ts';
 import { messageWriter } from '../json-message.ts';
 
 type CreditFile = AnswerOf<'readCreditFile'>;
@@ -86,12 +79,12 @@ export function creditFileOperations(
 
     async listPulls({ path, query, context }) {
       const call = creditFiles.listPulls({ ...path, ...query }, context);
-      const { pulls, nextCursor } = await renameRefusedFields(call, [CURSOR]);
-      const data = pulls.map((evidence) => ({
-        ...writePull(requireRecord(evidence.pull)),
-        ...writeEvidence(evidence),
-      }));
-      return pageJson(data, nextCursor);
+      return await answerPage(call, ({ pulls }) =>
+        pulls.map((evidence) => ({
+          ...writePull(requireRecord(evidence.pull)),
+          ...writeEvidence(evidence),
+        })),
+      );
     },
 
     async eraseApplicant({ path, context }) {
