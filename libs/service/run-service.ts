@@ -1,14 +1,22 @@
-/** `runService`, the last call of a service's main file, runs the service as a process of its own. */
+/** `runService`, the last call of a service's main file, runs the service as a process of its own, or a command of its operators. */
 import { serve } from '@creditlane/rpc/serve';
 import { startOpsServer } from '@creditlane/runtime/ops-server';
 import { type Process, run } from '@creditlane/runtime/run';
 import { readSettings, type SettingValues } from '@creditlane/runtime/setting';
 import type { AnyService } from './define-service.ts';
+import { runServiceCommand, type ServiceCommand } from './service-command.ts';
 import { processSettings } from './settings.ts';
 import { startService } from './start-service.ts';
 
-/** Reads the service's settings, starts the service, and serves until SIGTERM or SIGINT; see `run`. */
-export async function runService(service: AnyService): Promise<void> {
+/**
+ * Runs the command that the process's first argument names; without one, reads the service's settings, starts the service,
+ * and serves until SIGTERM or SIGINT; see `run`.
+ */
+export async function runService<D extends AnyService>(
+  service: D,
+  commands?: Readonly<Record<string, ServiceCommand<D['settings']>>>,
+): Promise<void> {
+  if (commands && (await runServiceCommand(service, commands))) return;
   const settings = processSettings(service);
   await loadLibraries(service);
   return run(

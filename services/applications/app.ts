@@ -4,7 +4,6 @@ import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
 import { startRelay } from '@creditlane/messaging/relay';
 import { startRetention } from '@creditlane/postgres/retention';
-import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithBus, WithDatabase } from '@creditlane/service/define-service';
@@ -19,13 +18,6 @@ import { sealedTables } from './store/sealed-tables.ts';
 
 /** The source of the service's events. */
 const SERVICE = 'applications';
-
-/** The running service, which the process's closers stop. */
-export interface Applications {
-  routes: ServiceRoutes[];
-  /** Resolves once every event written by now is published. */
-  settled(): Promise<void>;
-}
 
 const KEYS_NOT_USED =
   'applicants have no data keys yet: run --use-data-keys once no replica of the version before is left';
@@ -44,7 +36,7 @@ export async function startApplications({
   bus,
   clock = systemClock,
   isAlone = false,
-}: ApplicationsContext & { clock?: Clock }): Promise<Applications> {
+}: ApplicationsContext & { clock?: Clock }) {
   const { log, metrics, closers } = process;
   const { keyRing, digestKeys } = settings;
 

@@ -2,7 +2,6 @@
 import { outboxCommands } from '@creditlane/messaging/outbox-commands';
 import { rewrapKeysCommand } from '@creditlane/service/rewrap-keys-command';
 import { runService } from '@creditlane/service/run-service';
-import { runServiceCommand } from '@creditlane/service/service-command';
 import { answersByAge } from './migrations/0011-answers-by-age.ts';
 import { applications } from './service.ts';
 import { sealedTables } from './store/sealed-tables.ts';
@@ -14,4 +13,4 @@ const COMMANDS = {
   'use-data-keys': { options: {}, run: useDataKeys },
 };
 
-if (!(await runServiceCommand(applications, COMMANDS))) await runService(applications);
+await runService(applications, COMMANDS);

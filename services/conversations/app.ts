@@ -4,18 +4,12 @@ import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { startRetention } from '@creditlane/postgres/retention';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { connect } from '@creditlane/rpc/client';
-import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithCalls, WithDatabase } from '@creditlane/service/define-service';
 import { conversationsRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
 import { sealedTables } from './store/sealed-tables.ts';
-
-/** The running service, which the process's closers stop. */
-export interface Conversations {
-  routes: ServiceRoutes[];
-}
 
 type ConversationsContext = ServiceContext<typeof SETTINGS> &
   WithDatabase &
@@ -32,7 +26,7 @@ export async function startConversations({
   endpoints,
   signer,
   clock = systemClock,
-}: ConversationsContext & { clock?: Clock }): Promise<Conversations> {
+}: ConversationsContext & { clock?: Clock }) {
   const { log, metrics, closers, health } = process;
   const { keyRing, digestKeys } = settings;
   const { pool, requests } = database;

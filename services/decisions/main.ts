@@ -2,10 +2,9 @@
 import { DEAD_LETTER_COMMANDS } from '@creditlane/messaging/dead-letters/commands';
 import { outboxCommands } from '@creditlane/messaging/outbox-commands';
 import { runService } from '@creditlane/service/run-service';
-import { runServiceCommand } from '@creditlane/service/service-command';
 import { answersByAge } from './migrations/0008-answers-by-age.ts';
 import { decisions } from './service.ts';
 
 const COMMANDS = { ...DEAD_LETTER_COMMANDS, ...outboxCommands(answersByAge) };
 
-if (!(await runServiceCommand(decisions, COMMANDS))) await runService(decisions);
+await runService(decisions, COMMANDS);

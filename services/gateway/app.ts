@@ -1,4 +1,5 @@
 /** The gateway: serves the REST interface, authenticates callers, and calls the services in their name. */
+import type { DescService } from '@bufbuild/protobuf';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
@@ -132,25 +133,21 @@ function connectServices(
   const { peers: health } = new OperationAvailability(operations, process);
   const timeoutMs = longestTimeoutMs(operations, settings.deadlineMs);
   const options = { signer, closers, health, metrics, timeoutMs };
-  const integrations = { ...options, audience: 'integrations' };
-  const applications = { ...options, audience: 'applications' };
-  const conversations = { ...options, audience: 'conversations' };
-  const decisions = { ...options, audience: 'decisions' };
-  const creditFile = { ...options, audience: 'credit-file' };
-  const dispatcher = { ...options, audience: 'webhook-dispatcher' };
+  const client = <S extends DescService>(service: S, audience: Peer) =>
+    connect(service, endpoints[audience], { ...options, audience });
   return {
-    access: connect(AccessService, endpoints.integrations, integrations),
-    enablement: connect(EnablementService, endpoints.integrations, integrations),
-    integrations: connect(IntegrationsService, endpoints.integrations, integrations),
-    destinations: connect(DestinationsService, endpoints.integrations, integrations),
-    applications: connect(ApplicationsService, endpoints.applications, applications),
-    consents: connect(ConsentsService, endpoints.applications, applications),
-    directory: connect(DirectoryService, endpoints.applications, applications),
-    conversations: connect(ConversationsService, endpoints.conversations, conversations),
-    creditFiles: connect(CreditFileService, endpoints['credit-file'], creditFile),
-    bureauCredentials: connect(BureauCredentialsService, endpoints['credit-file'], creditFile),
-    decisions: connect(DecisionsService, endpoints.decisions, decisions),
-    deliveries: connect(DeliveriesService, endpoints['webhook-dispatcher'], dispatcher),
+    access: client(AccessService, 'integrations'),
+    enablement: client(EnablementService, 'integrations'),
+    integrations: client(IntegrationsService, 'integrations'),
+    destinations: client(DestinationsService, 'integrations'),
+    applications: client(ApplicationsService, 'applications'),
+    consents: client(ConsentsService, 'applications'),
+    directory: client(DirectoryService, 'applications'),
+    conversations: client(ConversationsService, 'conversations'),
+    creditFiles: client(CreditFileService, 'credit-file'),
+    bureauCredentials: client(BureauCredentialsService, 'credit-file'),
+    decisions: client(DecisionsService, 'decisions'),
+    deliveries: client(DeliveriesService, 'webhook-dispatcher'),
   };
 }
 

@@ -7,7 +7,6 @@ import { startRelay } from '@creditlane/messaging/relay';
 import { startRetention } from '@creditlane/postgres/retention';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
 import { connect } from '@creditlane/rpc/client';
-import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type {
@@ -29,13 +28,6 @@ import { sealedTables } from './store/sealed-tables.ts';
 /** The source of the service's events. */
 const SERVICE = 'integrations';
 
-/** The running service, which the process's closers stop. */
-export interface Integrations {
-  routes: ServiceRoutes[];
-  /** Resolves once every event written by now is published. */
-  settled(): Promise<void>;
-}
-
 type IntegrationsContext = ServiceContext<typeof SETTINGS> &
   WithDatabase &
   WithBus &
@@ -54,7 +46,7 @@ export async function startIntegrations({
   endpoints,
   signer,
   clock = systemClock,
-}: IntegrationsContext & { clock?: Clock }): Promise<Integrations> {
+}: IntegrationsContext & { clock?: Clock }) {
   const { log, metrics, closers, health } = process;
   const { platformKeys, keyRing, digestKeys, destinations } = settings;
 

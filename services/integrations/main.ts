@@ -2,7 +2,6 @@
 import { outboxCommands } from '@creditlane/messaging/outbox-commands';
 import { rewrapKeysCommand } from '@creditlane/service/rewrap-keys-command';
 import { runService } from '@creditlane/service/run-service';
-import { runServiceCommand } from '@creditlane/service/service-command';
 import { answersByAge } from './migrations/0010-answers-by-age.ts';
 import { integrations } from './service.ts';
 import { sealedTables } from './store/sealed-tables.ts';
@@ -12,4 +11,4 @@ const COMMANDS = {
   'rewrap-keys': rewrapKeysCommand(sealedTables),
 };
 
-if (!(await runServiceCommand(integrations, COMMANDS))) await runService(integrations);
+await runService(integrations, COMMANDS);

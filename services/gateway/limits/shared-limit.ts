@@ -1,5 +1,6 @@
 /** Limits that all callers share: no caller can use one up alone. */
 import { Fault, resourceExhausted } from '@creditlane/rpc/fault';
+import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 
 export interface SharedLimitOptions {
   max: number;
@@ -69,6 +70,19 @@ export class SharedLimit extends SharedAmount {
     if (outcome === 'none_left') throw overloaded(full);
     if (outcome === 'above_share') throw resourceExhausted(shareCode, share, 1);
   }
+}
+
+interface MeasuredLimitOptions extends SharedLimitOptions {
+  /** The name of the gauge of what is taken, and what it counts. */
+  gauge: string;
+  about: string;
+}
+
+/** A shared limit with a gauge of what is taken of it. */
+export function measuredLimit(metrics: Metrics, options: MeasuredLimitOptions): SharedLimit {
+  const limit = new SharedLimit(options);
+  metrics.gauge(options.gauge, options.about, [], (gauge) => gauge.set(limit.taken));
+  return limit;
 }
 
 /** The gateway itself refuses to do more at once. */

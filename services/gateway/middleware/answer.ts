@@ -1,7 +1,7 @@
 /** Limits the bytes of the answers in memory that clients have not read yet. */
 import { finished } from 'node:stream';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { SharedLimit } from '../limits/shared-limit.ts';
+import { measuredLimit, type SharedLimit } from '../limits/shared-limit.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 
 /** Two hundred and fifty answers with the largest page (256 KiB), or a thousand with a usual page. */
@@ -36,17 +36,12 @@ export function holdAnswer(bytesHeld: SharedLimit): OperationMiddleware {
 
 /** The limit of the bytes of answers in memory, of which each caller has a share. */
 export function answerBytesHeld(metrics: Metrics): SharedLimit {
-  const limit = new SharedLimit({
+  return measuredLimit(metrics, {
+    gauge: 'http_answer_bytes_held',
+    about: 'Bytes of the large answers that clients have not read yet.',
     max: MAX_BYTES_HELD,
     full: 'the answers that clients have not read take all the memory that there is for them',
     shareCode: 'too_many_bytes_unread',
     share: 'your answers that are not read yet are too large together; please read them first',
   });
-  metrics.gauge(
-    'http_answer_bytes_held',
-    'Bytes of the large answers that clients have not read yet.',
-    [],
-    (gauge) => gauge.set(limit.taken),
-  );
-  return limit;
 }

@@ -4,7 +4,7 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { Operation } from '../document/operation.ts';
 import type { Validator } from '../document/validation.ts';
 import { hasBody, readJsonBody } from '../http/json-body.ts';
-import { SharedLimit } from '../limits/shared-limit.ts';
+import { measuredLimit, type SharedLimit } from '../limits/shared-limit.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 import { MIN_BYTES_COUNTED } from './answer.ts';
 
@@ -52,17 +52,12 @@ export function readBody(
 
 /** The limit of the bytes of bodies in memory, of which each caller has a share. */
 export function bodyBytesHeld(metrics: Metrics): SharedLimit {
-  const limit = new SharedLimit({
+  return measuredLimit(metrics, {
+    gauge: 'http_body_bytes_held',
+    about: 'Bytes of the bodies of requests under way, as declared or as received.',
     max: MAX_BYTES_HELD,
     full: 'the bodies of the requests under way take all the memory that there is for them',
     shareCode: 'too_many_bytes_under_way',
     share: 'the bodies of your requests under way are too large together; please wait',
   });
-  metrics.gauge(
-    'http_body_bytes_held',
-    'Bytes of the bodies of requests under way, as declared or as received.',
-    [],
-    (gauge) => gauge.set(limit.taken),
-  );
-  return limit;
 }

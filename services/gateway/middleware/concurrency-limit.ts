@@ -1,6 +1,6 @@
 /** Limits the number of requests for which services are called at the same time. */
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { SharedLimit } from '../limits/shared-limit.ts';
+import { measuredLimit, type SharedLimit } from '../limits/shared-limit.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 
 export const OVERLOADED_MESSAGE = 'more requests are under way than are taken on at once';
@@ -24,17 +24,12 @@ export function limitConcurrency(underWay: SharedLimit): OperationMiddleware {
 
 /** The limit of requests under way, of which each caller has a share. */
 export function requestsUnderWay(max: number, metrics: Metrics): SharedLimit {
-  const limit = new SharedLimit({
+  return measuredLimit(metrics, {
+    gauge: 'http_requests_under_way',
+    about: 'Requests for which other services are at work.',
     max,
     full: OVERLOADED_MESSAGE,
     shareCode: 'too_many_under_way',
     share: 'too many of your requests are under way at once; please wait',
   });
-  metrics.gauge(
-    'http_requests_under_way',
-    'Requests for which other services are at work.',
-    [],
-    (gauge) => gauge.set(limit.taken),
-  );
-  return limit;
 }
