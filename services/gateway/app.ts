@@ -19,9 +19,9 @@ import type { ServiceContext, WithCalls } from '@creditlane/service/define-servi
 import { Access } from './access/access.ts';
 import { Callers } from './access/callers.ts';
 import { OperationAvailability } from './availability/operation-availability.ts';
+import { webhookExamples } from './document/examples.ts';
 import type { Operation } from './document/operation.ts';
 import { servedInterface } from './document/served-interface.ts';
-import { webhookExamples } from './document/webhook-examples.ts';
 import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
 import { DocumentOpenings } from './limits/document-openings.ts';

@@ -1,7 +1,9 @@
 /** The answer to a request that failed: the one place that maps faults to HTTP statuses. */
+
 import { STATUS_CODES } from 'node:http';
 import { type Fault, type FaultKind, internal, toFault } from '@creditlane/rpc/fault';
 import type { Operation } from './document/operation.ts';
+import { JSON_UTF8_TYPE, PROBLEM_TYPE } from './http/media-types.ts';
 
 /** The body of an error in plain JSON. */
 export interface PlainError {
@@ -55,7 +57,6 @@ const STATUS_OF_CODE: Record<string, number> = {
 };
 
 const UNEXPECTED = 'something failed on our side; please report the requestId';
-export const PROBLEM_TYPE = 'application/problem+json';
 
 /** The fault to show to the client: `internal` where a service refused the gateway instead of the client. */
 export function clientFault(error: unknown): Fault {
@@ -91,7 +92,7 @@ export function errorAnswer(
   return {
     status,
     headers: {
-      'Content-Type': isProblem ? PROBLEM_TYPE : 'application/json; charset=utf-8',
+      'Content-Type': isProblem ? PROBLEM_TYPE : JSON_UTF8_TYPE,
       ...headersFor(status, fault),
     },
     body: JSON.stringify(body),

@@ -10,16 +10,20 @@ import type { Validator } from './document/validation.ts';
 import type { RateLimiter } from './limits/rate-limiter.ts';
 import type { SharedLimit } from './limits/shared-limit.ts';
 import { holdAnswer } from './middleware/answer.ts';
-import { admitCaller, authorise } from './middleware/authorisation.ts';
 import { readBody } from './middleware/body.ts';
-import { confirmCaller, findCaller } from './middleware/caller.ts';
+import {
+  admitCaller,
+  admitLinkHolder,
+  authorise,
+  confirmCaller,
+  findCaller,
+} from './middleware/caller.ts';
 import { compressAnswers } from './middleware/compression.ts';
 import { limitConcurrency } from './middleware/concurrency-limit.ts';
 import { documentation } from './middleware/documentation.ts';
 import { answerErrors, refuseUnrouted } from './middleware/errors.ts';
 import { refuseAmbiguous } from './middleware/framing.ts';
 import { type LargeReads, readInTurn } from './middleware/large-reads.ts';
-import { admitLinkHolder } from './middleware/link-holder.ts';
 import { announceDeprecation, runOperation, startOperation } from './middleware/operation.ts';
 import { readParameters } from './middleware/parameters.ts';
 import { limitRate } from './middleware/rate-limit.ts';

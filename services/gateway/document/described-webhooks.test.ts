@@ -1,9 +1,9 @@
 // The check that the tests' receivers make of every webhook, with webhooks that differ from the document.
 import { newId } from '@creditlane/runtime/ids';
 import { describe, expect, test } from 'vitest';
+import { webhookExamples } from './examples.ts';
 import { openApiDocument } from './openapi-document.ts';
 import { requireDescribedWebhook } from './test-described-webhooks.ts';
-import { webhookExamples } from './webhook-examples.ts';
 
 const booked = {
   retailerId: newId(),

@@ -2,6 +2,7 @@
 import { type FieldFault, invalidFields, UNAVAILABLE_MESSAGE } from '@creditlane/rpc/fault';
 import { describe, expect, test } from 'vitest';
 import { keyKindMessage } from '../access/access.ts';
+import { JSON_TYPE, PROBLEM_TYPE } from '../http/media-types.ts';
 import { OVERLOADED_MESSAGE } from '../middleware/concurrency-limit.ts';
 import { examplesOf, type MediaType } from './examples.ts';
 import {
@@ -15,8 +16,6 @@ import { publishedDocument } from './published/published-document.ts';
 import { closedSchemas } from './test-closed-schemas.ts';
 import { compileValidators } from './validation.ts';
 
-const JSON_TYPE = 'application/json';
-const PROBLEM_TYPE = 'application/problem+json';
 /** Words in descriptions that look like the code of an error and are none. */
 const NOT_CODES = new Set(['destination_removed']);
 

@@ -1,4 +1,5 @@
-/** The examples of requests and answers in the OpenAPI document. */
+/** The examples of requests, answers and webhooks in the OpenAPI document. */
+import { JSON_TYPE } from '../http/media-types.ts';
 import {
   type JsonObject,
   type JsonValue,
@@ -30,4 +31,15 @@ export function examplesOf(
     return { name, value: resolveReference<NamedExample>(document, given).value };
   });
   return example === undefined ? named : [{ name: 'example', value: example }, ...named];
+}
+
+/** The example of each webhook, by its name, as JSON, which is also the payload of its test event. Throws an Error for a webhook without an example. */
+export function webhookExamples({ webhooks }: OpenApiDocument): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(webhooks).map(([name, { post }]) => {
+      const example = post?.requestBody?.content[JSON_TYPE]?.example;
+      if (example === undefined) throw new Error(`the webhook ${name} has no example`);
+      return [name, JSON.stringify(example)];
+    }),
+  );
 }

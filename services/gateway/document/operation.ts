@@ -1,5 +1,6 @@
 /** The operations of the OpenAPI document, converted to the form in which the middleware reads them. */
 
+import { JSON_TYPE } from '../http/media-types.ts';
 import { PEERS, type Peer } from '../peers.ts';
 import {
   type DescribedAccess,
@@ -18,19 +19,16 @@ import { deprecationHeaders } from './operation-parts/deprecation.ts';
 import { mayHoldList } from './operation-parts/large-answers.ts';
 
 /** Who may call an operation: the document's `x-access`. */
-export interface AccessRule {
+export interface AccessRule
+  extends Required<
+    Pick<DescribedAccess, 'whileDisabled' | 'forbidsDeniedRetailer' | 'requiresRetailer'>
+  > {
   /** `link`: whoever holds a signed link, without a key. */
   readonly caller: 'integration' | 'platform' | 'link';
   /** The sides on which a grant gives access to the operation; one grant is enough. */
   readonly sides: readonly ('retailer' | 'creditor')[];
   /** The permission that the caller must have, if any. */
   readonly permission: string | undefined;
-  /** Whether a grant on a creditor gives access also while the integration is disabled for the creditor. */
-  readonly whileDisabled: boolean;
-  /** Whether a caller without a grant on the retailer gets 403 instead of the answer for a missing record. */
-  readonly forbidsDeniedRetailer: boolean;
-  /** Whether a request must be made for one retailer: that of the header, or the only one granted. */
-  readonly requiresRetailer: boolean;
   /** Reads which records a request names. */
   readonly target: ReadAccessTarget;
 }
@@ -73,7 +71,6 @@ export interface Operation {
 
 type Content = Record<string, { schema: JsonObject }>;
 
-const JSON_TYPE = 'application/json';
 /** Load balancers usually close a connection on which nothing is sent for a minute. */
 const MAX_DEADLINE_SECONDS = 60;
 

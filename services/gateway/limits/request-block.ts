@@ -3,6 +3,10 @@
  * service keeps for all replicas, taken ahead of time.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type {
+  TakeRequestsRequest,
+  TakeRequestsResponse,
+} from '@creditlane/proto/integrations/v1/integrations_service';
 
 /** How many requests a key may make: `requests` at once, and as many again in each window. */
 export interface RateLimit {
@@ -10,20 +14,9 @@ export interface RateLimit {
   readonly windowMs: number;
 }
 
-/** What a replica asks for; see TakeRequestsRequest. */
-export interface Demand {
-  waiting: number;
-  ahead: number;
-  held: number;
-  returned: number;
-}
-
-/** See TakeRequestsResponse. */
-export interface TakenRequests {
-  granted: number;
-  wholeInMs: number;
-  validMs: number;
-}
+/** What a replica asks for. */
+export type Demand = Pick<TakeRequestsRequest, 'waiting' | 'ahead' | 'held' | 'returned'>;
+export type TakenRequests = Pick<TakeRequestsResponse, 'granted' | 'wholeInMs' | 'validMs'>;
 
 /** Takes requests from the quota. Rejects when the integrations service cannot be asked. */
 export type TakeRequests = (limit: RateLimit, demand: Demand) => Promise<TakenRequests>;

@@ -6,6 +6,7 @@ import type { OpenApiDocument } from '../document/openapi-document.ts';
 import type { Operation } from '../document/operation.ts';
 import { pageDocument } from '../document/published/page-document.ts';
 import { publishedDocument } from '../document/published/published-document.ts';
+import { JSON_UTF8_TYPE } from '../http/media-types.ts';
 import { StaticFile } from '../http/static-file.ts';
 import { requireDecodable, STRICT_ROUTES } from '../routes.ts';
 
@@ -58,7 +59,6 @@ const start = (documentUrl: string) => `Scalar.createApiReference('#docs', {
 });
 `;
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
 /** The browser asks each time whether its copy is still the current one. */
@@ -69,7 +69,7 @@ const KEEP = 'public, max-age=31536000, immutable';
 /** Serves the OpenAPI document, and the page that shows it, to GET without a key. Redirects `/` to the page. */
 export function documentation(document: OpenApiDocument, operations: readonly Operation[]): Router {
   const published = publishedDocument(document, operations);
-  const json = new StaticFile(JSON_TYPE, JSON.stringify(published));
+  const json = new StaticFile(JSON_UTF8_TYPE, JSON.stringify(published));
   const files = loadFiles(pageDocument(published));
   const page = new StaticFile('text/html; charset=utf-8', pageOf(files));
   return new Router(STRICT_ROUTES)
@@ -89,7 +89,7 @@ export function documentation(document: OpenApiDocument, operations: readonly Op
 
 /** The files that the page loads, by name. */
 function loadFiles(shown: OpenApiDocument): ReadonlyMap<string, StaticFile> {
-  const document = new StaticFile(JSON_TYPE, JSON.stringify(shown));
+  const document = new StaticFile(JSON_UTF8_TYPE, JSON.stringify(shown));
   return new Map([
     ['page.css', new StaticFile('text/css; charset=utf-8', STYLE)],
     ['prepare.js', new StaticFile(SCRIPT_TYPE, PREPARE)],

@@ -1,7 +1,8 @@
 /** Answers the requests that fail, and the requests that match no route. */
 import { cancelled, invalid, notFound } from '@creditlane/rpc/fault';
 import type { RouterContext } from '@koa/router';
-import { clientFault, errorAnswer, PROBLEM_TYPE } from '../errors.ts';
+import { clientFault, errorAnswer } from '../errors.ts';
+import { JSON_TYPE, PROBLEM_TYPE } from '../http/media-types.ts';
 import { answerAndDiscardBody, leavesConnectionUnusable } from '../http/unread-body.ts';
 import type { RequestContext, RequestMiddleware, RequestState } from '../request-state.ts';
 
@@ -38,7 +39,7 @@ const MAX_ACCEPT_CHARACTERS = 512;
 function prefersProblem(ctx: RequestContext): boolean {
   const accept = ctx.get('Accept');
   if (accept.length > MAX_ACCEPT_CHARACTERS) return false;
-  return ctx.accepts('application/json', PROBLEM_TYPE) === PROBLEM_TYPE;
+  return ctx.accepts(JSON_TYPE, PROBLEM_TYPE) === PROBLEM_TYPE;
 }
 
 function answerError(ctx: RequestContext, error: unknown): void {

@@ -5,11 +5,10 @@ import { newTraceparent } from '@creditlane/runtime/telemetry/traceparent';
 import { startSpan } from '@creditlane/runtime/telemetry/tracing';
 import type { Operation } from '../document/operation.ts';
 import { encodeInPieces } from '../http/json-pieces.ts';
+import { JSON_UTF8_TYPE } from '../http/media-types.ts';
 import type { BoundHandler } from '../operations/handlers.ts';
 import type { OperationContext, OperationMiddleware } from '../request-state.ts';
 import type { LargeReads } from './large-reads.ts';
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
  * Starts the operation's span and its deadline, `defaultTimeoutMs` from now unless the operation has its own.
@@ -76,7 +75,7 @@ export function runOperation(
       if (!ctx.res.hasHeader('Content-Type')) ctx.type = operation.successes.get(status) ?? 'bin';
       ctx.body = answer;
     } else {
-      ctx.res.setHeader('Content-Type', JSON_TYPE);
+      ctx.res.setHeader('Content-Type', JSON_UTF8_TYPE);
       const encode = () => encodeInPieces(answer as object);
       if (!operation.answersList) ctx.body = JSON.stringify(answer);
       else if (operation.turn !== 'before_answer') ctx.body = await encode();

@@ -3,8 +3,8 @@ import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { conflict, invalid, unavailable } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { webhookExamples } from '../document/examples.ts';
 import { openApiDocument } from '../document/openapi-document.ts';
-import { webhookExamples } from '../document/webhook-examples.ts';
 import { startTestGateway } from '../test-gateway.ts';
 
 const gateway = await startTestGateway();

@@ -9,6 +9,7 @@ import { internal, toFault } from '@creditlane/rpc/fault';
 import type { Operation } from '../document/operation.ts';
 import { refusedFields } from '../document/validation-messages.ts';
 import type { QueryDefaults } from '../gen/query-defaults.ts';
+import type { JSON_TYPE } from '../http/media-types.ts';
 import type { OperationContext } from '../request-state.ts';
 import type { Answerable, MismatchedFields } from './mismatched-fields.ts';
 
@@ -16,7 +17,6 @@ import type { Answerable, MismatchedFields } from './mismatched-fields.ts';
 type Served = Omit<DescribedOperations, keyof webhooks>;
 export type OperationId = keyof Served;
 
-const JSON_TYPE = 'application/json';
 type JsonType = typeof JSON_TYPE;
 
 type ParametersOf<Id extends OperationId> = Served[Id]['parameters'];

@@ -2,6 +2,7 @@
  * The rule of rate limits: the generic cell rate algorithm (GCRA, ITU-T I.371), extended by requests that the
  * gateway's replicas take ahead of time.
  */
+import type { TakeRequestsRequest } from '@creditlane/proto/integrations/v1/integrations_service';
 
 export interface RateLimit {
   /** The size of the whole quota. */
@@ -30,14 +31,10 @@ export interface Quota {
   readonly blocks: Readonly<Record<string, Block>>;
 }
 
-/** What one replica asks for; see `TakeRequestsRequest`. */
-export interface Demand {
-  readonly replicaId: string;
-  readonly waiting: number;
-  readonly ahead: number;
-  readonly held: number;
-  readonly returned: number;
-}
+/** What one replica asks for. */
+export type Demand = Readonly<
+  Pick<TakeRequestsRequest, 'replicaId' | 'waiting' | 'ahead' | 'held' | 'returned'>
+>;
 
 export const WHOLE: Quota = { wholeInMs: 0, perRequestMs: null, blocks: {} };
 

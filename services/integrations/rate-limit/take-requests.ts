@@ -1,17 +1,14 @@
 /** Takes requests from the quota of a key for one replica of the gateway. */
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Database } from '@creditlane/postgres/database';
 import { runReadWriteTransaction } from '@creditlane/postgres/transaction';
-import type { TakeRequestsRequest } from '@creditlane/proto/integrations/v1/integrations_service';
+import type {
+  TakeRequestsRequest,
+  TakeRequestsResponseSchema,
+} from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Call } from '@creditlane/rpc/call';
 import { keepQuotaQuery, lockQuotaQueries } from '../store/rate-limits.ts';
 import { BLOCK_VALID_MS, takeFromQuota } from './quota.ts';
-
-/** The fields of a TakeRequestsResponse. */
-export interface TakenRequests {
-  granted: number;
-  wholeInMs: number;
-  validMs: number;
-}
 
 /**
  * Takes the requests in one transaction under the lock of the key's row, at the time of the database: the
@@ -22,7 +19,7 @@ export async function takeRequests(
   { pool, rowTurns }: Pick<Database, 'pool' | 'rowTurns'>,
   request: TakeRequestsRequest,
   { signal }: Pick<Call, 'signal'>,
-): Promise<TakenRequests> {
+): Promise<MessageInitShape<typeof TakeRequestsResponseSchema>> {
   const { keyId, limit, windowMs } = request;
   const take = () =>
     runReadWriteTransaction(pool, lockQuotaQueries(keyId), ([, , [kept]]) => {

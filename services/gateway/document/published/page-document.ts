@@ -1,9 +1,10 @@
 /** The published OpenAPI document, changed to what the renderer of the documentation page shows best. */
+import { PROBLEM_TYPE } from '../../http/media-types.ts';
+import type { MediaType } from '../examples.ts';
 import {
   type DescribedParameter,
   HTTP_METHODS,
   type JsonObject,
-  type JsonValue,
   type OpenApiDocument,
   type Reference,
   resolveReference,
@@ -11,7 +12,6 @@ import {
 
 /** Every operation that has this tag has another one before it. */
 const EXTENSION = 'extension';
-const PROBLEM_TYPE = 'application/problem+json';
 
 /** What this file changes in an operation. */
 interface ShownOperation {
@@ -22,7 +22,6 @@ interface ShownOperation {
 }
 
 type ShownResponse = { content?: JsonObject } | Reference;
-type NamedExamples = Record<string, Reference | { summary?: string; value: JsonValue }>;
 
 type ShownParameter = DescribedParameter & { example?: unknown; examples?: object };
 
@@ -47,10 +46,10 @@ export function pageDocument(published: OpenApiDocument): OpenApiDocument {
   }
   return {
     ...rest,
-    ...{ tags: tags.filter(({ name }) => name !== EXTENSION) },
+    tags: tags.filter(({ name }) => name !== EXTENSION),
     paths,
     components,
-  };
+  } as OpenApiDocument;
 }
 
 /** An extension is shown in the section of its first tag alone, with a badge. */
@@ -73,7 +72,7 @@ function leaveOut(parameter: ShownParameter | Reference): void {
 /** Scalar names an example that is a reference by its key instead of its summary. */
 function inlineExamples(document: OpenApiDocument, response: ShownResponse): void {
   if ('$ref' in response) return;
-  for (const media of Object.values(response.content ?? {}) as { examples?: NamedExamples }[]) {
+  for (const media of Object.values(response.content ?? {}) as Pick<MediaType, 'examples'>[]) {
     if (media.examples === undefined) continue;
     const examples = Object.entries(media.examples).map(([name, example]) => [
       name,

@@ -7,8 +7,8 @@ import {
   type PathItem,
 } from '../openapi-document.ts';
 import type { Operation } from '../operation.ts';
-import { addProblemExamples } from '../problem-examples.ts';
 import { codeSamplesOf } from './code-samples.ts';
+import { addProblemExamples } from './problem-examples.ts';
 
 /**
  * A copy of the document with code samples of each operation, how large its body may be, and an example as
