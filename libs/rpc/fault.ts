@@ -83,6 +83,11 @@ export function invalidFields(
   return invalid(code, sentences.join('; '), named);
 }
 
+/** As the message of `invalidFields`, for one field that names what is missing or in conflict. */
+export function fieldFault(kind: 'not_found' | 'conflict', code: string, field: FieldFault): Fault {
+  return new Fault(kind, code, `${field.pointer} ${field.message}`, { fields: [field] });
+}
+
 /** The caller's identity is not proven. */
 export function unauthenticated(code: string, message: string, cause?: unknown): Fault {
   return new Fault('unauthenticated', code, message, { cause });

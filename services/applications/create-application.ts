@@ -8,7 +8,7 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import { type Application, ApplicationSchema } from '@creditlane/proto/applications/v1/application';
 import type { CreateApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import type { Call } from '@creditlane/rpc/call';
-import { conflict, type Fault } from '@creditlane/rpc/fault';
+import { type Fault, fieldFault } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/env';
 import type { Keys } from '@creditlane/runtime/setting';
@@ -69,7 +69,8 @@ export async function createApplication(
 }
 
 function referenceNumberTaken(applicationId: string): Fault {
-  const pointer = '/referenceNumber';
-  const message = `is that of the retailer's application ${applicationId}`;
-  return conflict('reference_number_taken', `${pointer} ${message}`, [{ pointer, message }]);
+  return fieldFault('conflict', 'reference_number_taken', {
+    pointer: '/referenceNumber',
+    message: `is that of the retailer's application ${applicationId}`,
+  });
 }

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { findApplicationSummaries } from './store/application-summaries.ts';
 import { findApplication } from './store/applications.ts';
 import { findConsents } from './store/consents.ts';
+import { positionBefore } from './store/newest-first.ts';
 import { findUsers } from './store/users.ts';
 import {
   aSubmission,
@@ -80,14 +81,14 @@ test('a query whose own filter admits every tenant finds only what belongs to th
   const keyRing = KeyRing.parse(KEYS);
   const page = { retailerId, limit: 10 };
   const any = { status: undefined, referenceNumber: '', active: undefined, after: undefined };
-  const before = { createdAt: undefined, applicationId: undefined };
+  const before = positionBefore();
   const findIn = async (scope: RowScope) => {
     const db = requests.within(scope);
     const application = await findApplication(db, keyRing, applicationId, retailerId);
     const summaries = await findApplicationSummaries(db, { ...page, ...any, before });
     const users = await findUsers(db, { ...page, ...any });
     const key = { applicantId, applicationId, retailerId };
-    const consents = await findConsents(db, key, { capturedAt: undefined, id: undefined }, 10);
+    const consents = await findConsents(db, key, before, 10);
     const ids = users?.map(({ id }) => id);
     return [application?.applicationId, summaries?.length, ids, consents?.length];
   };

@@ -64,7 +64,8 @@ export function newApplicant(
   }
   return create(ApplicantSchema, {
     ...input,
-    ...{ applicantId: id, sin: sin ?? '' },
+    applicantId: id,
+    sin: sin ?? '',
     erasedAt: undefined,
   });
 }

@@ -76,7 +76,7 @@ export async function convertSealedRows(
         try {
           slice[await TABLES[table](tx, deps, row)] += 1;
         } catch (error) {
-          // It is thrown before the row's first statement.
+          // An unsealing fails before the row is written, and fails no statement, so that the transaction goes on.
           if (!isUnsealFailure(error)) throw error;
           slice.damaged += 1;
         }

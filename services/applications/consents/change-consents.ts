@@ -69,8 +69,7 @@ export function revokeConsent(
 ): Promise<StoredConsent> {
   const { consentId, applicantId, revokedBy } = request;
   return changeConsents(deps, request, revokedBy, call, async (tx, { user, retailer }) => {
-    if (revokedBy !== '' && !(user && mayActFor(user, retailer)))
-      throw ineligibleUser('/revokedBy');
+    if (revokedBy !== '' && !mayActFor(user, retailer)) throw ineligibleUser('/revokedBy');
     const by = {
       at: deps.clock(),
       integrationId: call.identity.subject,

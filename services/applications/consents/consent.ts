@@ -9,7 +9,7 @@ import {
 import { conflict, type Fault, invalidFields, notFound } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 import { applicantErased } from '../applicant/erase-applicant.ts';
-import { mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
+import { MUST_NAME_USER, mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
 
 /** The text version of a consent that came with a submission which names none. */
 export const UNSPECIFIED_TEXT_VERSION = 'unspecified';
@@ -59,7 +59,7 @@ export function newConsent(
   checkNotRevoked(request.capturedAt, lastRevokedAt, faults);
   faults.throwIfAny('invalid_consent');
 
-  if (!user || !mayActFor(user, retailer)) throw ineligibleUser('/capturedBy');
+  if (!mayActFor(user, retailer)) throw ineligibleUser('/capturedBy');
   if (archived) throw conflict('application_archived', 'The application is archived.');
   if (erased) throw applicantErased();
   return create(StoredConsentSchema, {
@@ -87,8 +87,7 @@ export function applicantNotFound(): Fault {
 
 /** The same fault for a user of another retailer, an inactive one, and one that does not exist. */
 export function ineligibleUser(pointer: string): Fault {
-  const message = "must name an active user of the application's retailer or of its group";
-  return invalidFields('ineligible_user', [{ pointer, message }]);
+  return invalidFields('ineligible_user', [{ pointer, message: MUST_NAME_USER }]);
 }
 
 interface Times {

@@ -5,6 +5,7 @@ import { isInstant, type ListKey, positionOf } from '@creditlane/rpc/lists/list-
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { type ApplicantKey, findConsents } from '../store/consents.ts';
+import { positionBefore } from '../store/newest-first.ts';
 import { applicantNotFound } from './consent.ts';
 
 /**
@@ -19,8 +20,8 @@ export async function listConsents(
 ): Promise<Page<StoredConsent>> {
   const { retailerId, applicationId, applicantId } = applicant;
   const list: ListKey = ['consents', retailerId, applicationId, applicantId];
-  const [capturedAt, id] = positionOf(cursor, list, [isInstant, isCanonicalUuid]) ?? [];
-  const found = await findConsents(db, applicant, { capturedAt, id }, limit + 1);
+  const before = positionBefore(positionOf(cursor, list, [isInstant, isCanonicalUuid]));
+  const found = await findConsents(db, applicant, before, limit + 1);
   if (found === undefined) throw applicantNotFound();
   const position = ({ capturedAtMicros, consent }: (typeof found)[number]) => [
     capturedAtMicros,

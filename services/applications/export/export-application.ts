@@ -14,7 +14,7 @@ import {
   ExportApplicationResponseSchema,
 } from '@creditlane/proto/applications/v1/applications_service';
 import { type Call, requestDigestOf } from '@creditlane/rpc/call';
-import { conflict, notFound } from '@creditlane/rpc/fault';
+import { conflict, fieldFault, notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import { applicantErased } from '../applicant/erase-applicant.ts';
 import { applicationExported } from '../events.ts';
@@ -98,7 +98,7 @@ function integrationNotFound() {
   const message =
     "names no integration with a webhook destination and a grant on the application's retailer or on " +
     'the creditor';
-  return notFound('integration_not_found', `${pointer} ${message}`, [{ pointer, message }]);
+  return fieldFault('not_found', 'integration_not_found', { pointer, message });
 }
 
 function worksheetFor({ submissions }: Application, creditorId: string) {

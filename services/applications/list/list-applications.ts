@@ -9,6 +9,7 @@ import {
   type ApplicationSummary,
   findApplicationSummaries,
 } from '../store/application-summaries.ts';
+import { positionBefore } from '../store/newest-first.ts';
 
 export interface ApplicationFilter {
   retailerId: string;
@@ -34,12 +35,11 @@ export async function listApplications(
   const { retailerId, referenceNumber } = filter;
   const status = filter.status === 0 ? undefined : ApplicationStatus[filter.status];
   const list: ListKey = ['applications', retailerId, status, referenceNumber];
-  const [createdAt, applicationId] = positionOf(cursor, list, [isInstant, isCanonicalUuid]) ?? [];
   const found = await findApplicationSummaries(db, {
     retailerId,
     status,
     referenceNumber,
-    before: { createdAt, applicationId },
+    before: positionBefore(positionOf(cursor, list, [isInstant, isCanonicalUuid])),
     limit: limit + 1,
   });
   if (found === undefined) throw retailerNotFound();

@@ -2,6 +2,7 @@
 import { defineStatement, type Queryable, type Statement } from '@creditlane/postgres/statement';
 import { ApplicationStatus, ApplicationType } from '@creditlane/proto/applications/v1/application';
 import { enumValue } from './application-row.ts';
+import { microsSql, type Position } from './newest-first.ts';
 
 export interface ApplicationSummary {
   applicationId: string;
@@ -22,13 +23,10 @@ export interface SummaryQuery {
   status: string | undefined;
   /** Empty: any, or none. */
   referenceNumber: string;
-  /** Only applications after this one in the order of the list; undefined values: from the newest on. */
-  before: { createdAt: string | undefined; applicationId: string | undefined };
+  /** Only applications after this one in the order of the list. */
+  before: Position;
   limit: number;
 }
-
-/** After every application in the order of the table: the position before the first page. */
-const NEWEST = { createdAt: 'infinity', applicationId: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 
 /** The columns of `page` are null, all at once, for a retailer without such an application. */
 type Row = {
@@ -52,7 +50,7 @@ function defineSummaryStatement(name: string, condition: string): Statement<Row>
   return defineStatement<Row>(
     name,
     `SELECT page.*,
-       to_char(page.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created_at_micros,
+       ${microsSql('page.created_at')} AS created_at_micros,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('creditorId', creditor_id, 'submittedAt',
           submitted_at) ORDER BY submitted_at, creditor_id), '[]')
         FROM submissions WHERE application_id = page.id) AS submissions
@@ -90,9 +88,8 @@ export async function findApplicationSummaries(
   db: Queryable,
   { retailerId, status, referenceNumber, before, limit }: SummaryQuery,
 ): Promise<ApplicationSummary[] | undefined> {
-  const { createdAt = NEWEST.createdAt, applicationId = NEWEST.applicationId } = before;
   const reference = referenceNumber || null;
-  const values = [retailerId, createdAt, applicationId, status ?? null, reference, limit];
+  const values = [retailerId, before.at, before.id, status ?? null, reference, limit];
   const rows = await statementFor(status, referenceNumber).run(db, values);
   if (rows.length === 0) return undefined;
   return rows.flatMap((row) => (row.id === null ? [] : [summaryFromRow(row, row.id, retailerId)]));

@@ -64,10 +64,10 @@ export async function findApplication(
   return row && applicationFromRows({ ...row, applicants, submissions }, keyRing);
 }
 
-const selectLocation = defineStatement<{ retailer_id: string; in_context: boolean | null }>(
+const selectLocation = defineStatement<{ retailerId: string; inContext: boolean | null }>(
   'application_locate',
-  `SELECT owner.id AS retailer_id,
-     (owner.id = context.id OR owner.retailer_group_id = context.retailer_group_id) AS in_context
+  `SELECT owner.id AS "retailerId",
+     (owner.id = context.id OR owner.retailer_group_id = context.retailer_group_id) AS "inContext"
    FROM applications JOIN retailers AS owner ON owner.id = applications.retailer_id
    LEFT JOIN retailers AS context ON context.id = $2
    WHERE applications.id = $1`,
@@ -83,7 +83,7 @@ export async function locateApplication(
   contextRetailerId: string | null,
 ): Promise<{ retailerId: string; inContext: boolean } | undefined> {
   const [row] = await selectLocation.run(db, [applicationId, contextRetailerId]);
-  return row && { retailerId: row.retailer_id, inContext: row.in_context === true };
+  return row && { ...row, inContext: row.inContext === true };
 }
 
 const insertRow = defineStatement<{ id: string }>(

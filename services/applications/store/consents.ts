@@ -11,6 +11,8 @@ import type { StoredApplicant } from '../applicant/sealed-applicant.ts';
 import type { ConsentFacts } from '../consents/consent.ts';
 import type { RetailerUser } from '../directory/user.ts';
 import { KEY_OF_APPLICANT } from './applicant-data-keys.ts';
+import { microsSql, type Position } from './newest-first.ts';
+import { RETAILER_USER } from './users.ts';
 
 type Row = {
   id: string;
@@ -51,8 +53,7 @@ const lockRow = defineStatement<{
 }>(
   'consent_applicant_lock',
   `SELECT applications.status, retailers.id AS retailer_id, retailers.retailer_group_id,
-     (SELECT jsonb_build_object('active', active, 'retailerIds', retailer_ids,
-        'retailerGroupIds', retailer_group_ids) FROM users WHERE id = $4) AS acting_user
+     (SELECT jsonb_build_object(${RETAILER_USER}) FROM users WHERE id = $4) AS acting_user
    FROM applicants JOIN applications ON applications.id = applicants.application_id
      JOIN retailers ON retailers.id = applications.retailer_id
    WHERE applicants.id = $1 AND applications.id = $2 AND retailers.id = $3
@@ -223,16 +224,13 @@ export interface ListedConsent {
   capturedAtMicros: string;
 }
 
-/** After every consent in the order of the list: the position before the first page. */
-const NEWEST = { capturedAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
-
 /** The columns of `page` are null, all at once, for an applicant without such a consent. */
 const selectPage = defineStatement<
   Omit<Row, 'id'> & { id: string | null; captured_at_micros: string }
 >(
   'consents_list',
   `SELECT page.*,
-     to_char(page.consented_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS captured_at_micros
+     ${microsSql('page.consented_at')} AS captured_at_micros
    FROM applicants JOIN applications ON applications.id = applicants.application_id
    LEFT JOIN LATERAL (
      SELECT ${COLUMNS} FROM consents
@@ -248,11 +246,10 @@ const selectPage = defineStatement<
 export async function findConsents(
   db: Queryable,
   { applicantId, applicationId, retailerId }: ApplicantKey,
-  before: { capturedAt: string | undefined; id: string | undefined },
+  { at, id }: Position,
   limit: number,
 ): Promise<ListedConsent[] | undefined> {
-  const { capturedAt = NEWEST.capturedAt, id = NEWEST.id } = before;
-  const values = [applicantId, applicationId, retailerId, capturedAt, id, limit];
+  const values = [applicantId, applicationId, retailerId, at, id, limit];
   const rows = await selectPage.run(db, values);
   if (rows.length === 0) return undefined;
   return rows.flatMap(({ id, captured_at_micros, ...row }) =>
@@ -316,7 +313,11 @@ export async function findSubject(
     retailerId: retailer_id,
     status,
     applicant: {
-      ...{ id: applicantId, sealed, keyId: key_id, sealedKey: sealed_key, erasedAt: erased_at },
+      id: applicantId,
+      sealed,
+      keyId: key_id,
+      sealedKey: sealed_key,
+      erasedAt: erased_at,
     },
     consent: id === null ? undefined : consentFromRow({ id, ...consent }),
   };

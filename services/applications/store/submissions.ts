@@ -10,6 +10,7 @@ import type { Retailer, RetailerUser } from '../directory/user.ts';
 import type { SubmissionFacts } from '../submit/submission.ts';
 import { enumValue, worksheetFromJson } from './application-row.ts';
 import { setApplicationStatus } from './applications.ts';
+import { RETAILER_USER } from './users.ts';
 
 /** A submission as the decisions service reads it. */
 export interface SubmissionRecord {
@@ -18,13 +19,12 @@ export interface SubmissionRecord {
   submittedAt: Date;
 }
 
-const selectSubmission = defineStatement<{
-  retailer_id: string;
-  worksheet: object;
-  submitted_at: Date;
-}>(
+const selectSubmission = defineStatement<
+  Omit<SubmissionRecord, 'worksheet'> & { worksheet: object }
+>(
   'submission_find',
-  `SELECT applications.retailer_id, submissions.worksheet, submissions.submitted_at
+  `SELECT applications.retailer_id AS "retailerId", submissions.worksheet,
+     submissions.submitted_at AS "submittedAt"
    FROM submissions JOIN applications ON applications.id = submissions.application_id
    WHERE submissions.application_id = $1 AND submissions.creditor_id = $2`,
 );
@@ -35,13 +35,7 @@ export async function findSubmission(
   creditorId: string,
 ): Promise<SubmissionRecord | undefined> {
   const [row] = await selectSubmission.run(db, [applicationId, creditorId]);
-  return (
-    row && {
-      retailerId: row.retailer_id,
-      worksheet: worksheetFromJson(row.worksheet),
-      submittedAt: row.submitted_at,
-    }
-  );
+  return row && { ...row, worksheet: worksheetFromJson(row.worksheet) };
 }
 
 /** What decides whether a comment on a submission is accepted. */
@@ -64,8 +58,7 @@ const selectState = defineStatement<{
   'submission_state',
   `SELECT retailers.id AS retailer_id, retailers.retailer_group_id, applications.status,
      EXISTS (SELECT FROM submissions WHERE application_id = $1 AND creditor_id = $2) AS submitted,
-     (SELECT jsonb_build_object('active', active, 'retailerIds', retailer_ids,
-        'retailerGroupIds', retailer_group_ids, 'firstName', first_name, 'lastName', last_name)
+     (SELECT jsonb_build_object(${RETAILER_USER}, 'firstName', first_name, 'lastName', last_name)
       FROM users WHERE id = $3) AS commenter
    FROM applications JOIN retailers ON retailers.id = applications.retailer_id
    WHERE applications.id = $1`,
@@ -103,8 +96,7 @@ const selectFacts = defineStatement<{
      ARRAY(SELECT id FROM applicants WHERE application_id = $1) AS applicant_ids,
      EXISTS (SELECT FROM applicants WHERE application_id = $1 AND erased_at IS NOT NULL)
        AS has_erased_applicant,
-     (SELECT jsonb_build_object('active', active, 'retailerIds', retailer_ids,
-        'retailerGroupIds', retailer_group_ids) FROM users WHERE id = $2) AS submitter,
+     (SELECT jsonb_build_object(${RETAILER_USER}) FROM users WHERE id = $2) AS submitter,
      ARRAY(SELECT id FROM creditors WHERE id = ANY ($3::uuid[])) AS known_creditor_ids,
      ARRAY(SELECT creditor_id FROM submissions WHERE application_id = $1)
        AS submitted_creditor_ids

@@ -3,16 +3,9 @@ import { defineStatement, type Queryable } from '@creditlane/postgres/statement'
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import type { UserRow } from '../tables.ts';
 
-/** The columns of `page` are null, all at once, for a retailer without such a user. */
-type Row = {
-  id: string | null;
-  first_name: string;
-  last_name: string;
-  email: string;
-  active: boolean;
-  retailer_ids: string[];
-  retailer_group_ids: string[];
-};
+/** The fields of a RetailerUser, as the arguments of jsonb_build_object for a row of users. */
+export const RETAILER_USER = `'active', active, 'retailerIds', retailer_ids,
+        'retailerGroupIds', retailer_group_ids`;
 
 /**
  * The users are found in a step of their own (MATERIALIZED). Otherwise PostgreSQL reads the users of all
@@ -20,7 +13,7 @@ type Row = {
  * instead of 0.3. A retailer without a group is compared with a null, which no array contains. The outer join
  * distinguishes an empty page, which is one row of nulls, from a missing retailer, which is no row.
  */
-const selectUsers = defineStatement<Row>(
+const selectUsers = defineStatement<UserRow | { [Name in keyof UserRow]: null }>(
   'retailer_users',
   `SELECT page.*
    FROM retailers LEFT JOIN LATERAL (
@@ -29,10 +22,10 @@ const selectUsers = defineStatement<Row>(
        WHERE retailer_ids @> ARRAY[retailers.id]
          OR retailer_group_ids @> ARRAY[retailers.retailer_group_id]
      )
-     SELECT id, first_name, last_name, email, active,
-       ARRAY(SELECT retailers.id WHERE retailers.id = ANY (retailer_ids)) AS retailer_ids,
+     SELECT id, first_name AS "firstName", last_name AS "lastName", email, active,
+       ARRAY(SELECT retailers.id WHERE retailers.id = ANY (retailer_ids)) AS "retailerIds",
        ARRAY(SELECT retailers.retailer_group_id
-         WHERE retailers.retailer_group_id = ANY (retailer_group_ids)) AS retailer_group_ids
+         WHERE retailers.retailer_group_id = ANY (retailer_group_ids)) AS "retailerGroupIds"
      FROM members
      WHERE id > $2 AND ($3::boolean IS NULL OR active = $3)
      ORDER BY id LIMIT $4
@@ -59,19 +52,5 @@ export async function findUsers(
   const { retailerId, active = null, after = NIL_UUID, limit } = query;
   const rows = await selectUsers.run(db, [retailerId, after, active, limit]);
   if (rows.length === 0) return undefined;
-  return rows.flatMap(({ id, first_name, last_name, email, active, ...ids }) =>
-    id === null
-      ? []
-      : [
-          {
-            id,
-            firstName: first_name,
-            lastName: last_name,
-            email,
-            active,
-            retailerIds: ids.retailer_ids,
-            retailerGroupIds: ids.retailer_group_ids,
-          },
-        ],
-  );
+  return rows.filter((row): row is UserRow => row.id !== null);
 }

@@ -2,10 +2,10 @@
 import { create } from '@bufbuild/protobuf';
 import { WorksheetSchema } from '@creditlane/proto/applications/v1/application';
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
-import { conflict, notFound } from '@creditlane/rpc/fault';
+import { conflict, fieldFault } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 import { applicantErased } from '../applicant/erase-applicant.ts';
-import { mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
+import { MUST_NAME_USER, mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
 import { checkWorksheet } from './worksheet.ts';
 
 /** The stored data that the rules for a submission need, read while the application is locked. */
@@ -34,10 +34,7 @@ export function checkSubmission(request: SubmitApplicationRequest, facts: Submis
   const faults = new FieldFaults();
   checkWorksheet(request.worksheet ?? create(WorksheetSchema), '/worksheet', faults);
   checkConsents(request, facts.applicantIds, faults);
-  if (!facts.user || !mayActFor(facts.user, facts.retailer)) {
-    const message = "must name an active user of the application's retailer or of its group";
-    faults.add('/submittedByUserId', message);
-  }
+  if (!mayActFor(facts.user, facts.retailer)) faults.add('/submittedByUserId', MUST_NAME_USER);
   faults.throwIfAny('invalid_submission');
 
   if (facts.archived) throw conflict('application_archived', 'The application is archived.');
@@ -46,18 +43,18 @@ export function checkSubmission(request: SubmitApplicationRequest, facts: Submis
     const pointer = `/creditorIds/${index}`;
     if (!facts.knownCreditorIds.has(creditorId)) {
       const message = 'names no creditor';
-      throw notFound('creditor_not_found', `${pointer} ${message}`, [{ pointer, message }]);
+      throw fieldFault('not_found', 'creditor_not_found', { pointer, message });
     }
     if (facts.submittedCreditorIds.has(creditorId)) {
       const message = 'names a creditor that has the application already';
-      throw conflict('already_submitted', `${pointer} ${message}`, [{ pointer, message }]);
+      throw fieldFault('conflict', 'already_submitted', { pointer, message });
     }
   }
   const left = MAX_CREDITORS - facts.submittedCreditorIds.size;
   if (request.creditorIds.length > left) {
     const pointer = '/creditorIds';
     const message = `must have at most ${Math.max(0, left)}: an application can be submitted to ${MAX_CREDITORS} creditors`;
-    throw conflict('too_many_creditors', `${pointer} ${message}`, [{ pointer, message }]);
+    throw fieldFault('conflict', 'too_many_creditors', { pointer, message });
   }
 }
 
