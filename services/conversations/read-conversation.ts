@@ -56,7 +56,7 @@ export async function readConversation(
     ({ seq }) => [String(seq)],
     ({ sealed, ...row }): OpenedComment => ({
       ...row,
-      ...openComment(deps.keyRing, sealed, row.id, row.retailer_id),
+      ...openComment(deps.keyRing, sealed, row.id, row.retailerId),
     }),
   );
   if (!discarded) await deliver(deps, submissionCall, items);
@@ -82,7 +82,7 @@ async function deliver(
   comments: OpenedComment[],
 ): Promise<void> {
   const queued = comments.filter(
-    (it) => it.delivered_at === null && it.side !== sideOf(submission, it.retailer_id, scope),
+    (it) => it.deliveredAt === null && it.side !== sideOf(submission, it.retailerId, scope),
   );
   if (queued.length === 0) return;
   const ids = queued.map(({ id }) => id);
@@ -100,17 +100,17 @@ function commentMessage({ userName, comment, ...row }: OpenedComment): Comment {
   return create(CommentSchema, {
     id: row.id,
     side: SideValue[row.side],
-    author: { userName, userId: row.author_user_id ?? '' },
+    author: { userName, userId: row.authorUserId ?? '' },
     comment,
-    createdAt: timestampFromDate(row.created_at),
-    integrationId: row.integration_id,
+    createdAt: timestampFromDate(row.createdAt),
+    integrationId: row.integrationId,
     delivery:
-      row.delivered_at === null
+      row.deliveredAt === null
         ? { state: DeliveryState.QUEUED }
         : {
             state: DeliveryState.DELIVERED,
-            deliveredAt: timestampFromDate(row.delivered_at),
-            integrationId: row.delivered_to_integration_id ?? '',
+            deliveredAt: timestampFromDate(row.deliveredAt),
+            integrationId: row.deliveredToIntegrationId ?? '',
           },
   });
 }

@@ -8,14 +8,14 @@ import type { Side } from '../comment.ts';
 export interface CommentRow {
   id: string;
   seq: number;
-  retailer_id: string;
+  retailerId: string;
   side: Side;
-  integration_id: string;
-  author_user_id: string | null;
+  integrationId: string;
+  authorUserId: string | null;
   sealed: Buffer;
-  created_at: Date;
-  delivered_at: Date | null;
-  delivered_to_integration_id: string | null;
+  createdAt: Date;
+  deliveredAt: Date | null;
+  deliveredToIntegrationId: string | null;
 }
 
 /**
@@ -25,11 +25,12 @@ export interface CommentRow {
  */
 const selectComments = defineStatement<CommentRow | { [Name in keyof CommentRow]: null }>(
   'conversation_comments',
-  `SELECT conversation.retailer_id, page.*
+  `SELECT conversation.retailer_id AS "retailerId", page.*
   FROM conversations AS conversation
   LEFT JOIN LATERAL (
-    SELECT id, seq, side, integration_id, author_user_id, sealed, created_at, delivered_at,
-      delivered_to_integration_id
+    SELECT id, seq, side, integration_id AS "integrationId", author_user_id AS "authorUserId", sealed,
+      created_at AS "createdAt", delivered_at AS "deliveredAt",
+      delivered_to_integration_id AS "deliveredToIntegrationId"
     FROM (
       SELECT *, sum(octet_length(sealed)) OVER (
         ORDER BY seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
@@ -64,8 +65,8 @@ export async function findComments(
 
 interface DeliveryRow {
   id: string;
-  delivered_at: Date;
-  delivered_to_integration_id: string;
+  deliveredAt: Date;
+  deliveredToIntegrationId: string;
 }
 
 /**
@@ -79,7 +80,7 @@ const updateDelivered = defineStatement<DeliveryRow>(
     delivered_at = coalesce(delivered_at, $2::timestamptz),
     delivered_to_integration_id = coalesce(delivered_to_integration_id, $3::uuid)
   WHERE id IN (SELECT id FROM comments WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE)
-  RETURNING id, delivered_at, delivered_to_integration_id`,
+  RETURNING id, delivered_at AS "deliveredAt", delivered_to_integration_id AS "deliveredToIntegrationId"`,
 );
 
 /**

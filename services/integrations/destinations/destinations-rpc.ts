@@ -8,12 +8,7 @@ import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import {
-  findDestinations,
-  findRecipients,
-  findRecipientsOf,
-  type RecipientRow,
-} from '../store/destinations.ts';
+import { findDestinations, findRecipients, findRecipientsOf } from '../store/destinations.ts';
 import { sealedPreviousSecrets, sealedSecrets } from '../store/sealed-tables.ts';
 import type { DestinationRow } from '../tables.ts';
 import { openSecret } from './destination.ts';
@@ -36,12 +31,12 @@ export function destinationsRoutes(deps: DestinationsDeps): ServiceRoutes {
     translateDatabaseErrors({
       async findRecipients({ pairs }) {
         const byPair = await findRecipients(database.pool, pairs);
-        return { byPair: byPair.map((rows) => ({ recipients: rows.map(toRecipient) })) };
+        return { byPair: byPair.map((recipients) => ({ recipients })) };
       },
 
       async findIntegrationRecipients({ integrationIds }) {
-        const rows = await findRecipientsOf(database.pool, integrationIds);
-        return { byIntegration: rows.map((row) => ({ recipients: row.map(toRecipient) })) };
+        const byIntegration = await findRecipientsOf(database.pool, integrationIds);
+        return { byIntegration: byIntegration.map((recipients) => ({ recipients })) };
       },
 
       async getDestinations({ destinationIds }) {
@@ -87,8 +82,4 @@ function secretsUnsealer({ keyRing, log, metrics }: DestinationsDeps) {
     });
     return [...newest, ...previous];
   };
-}
-
-function toRecipient({ destination_id, revision }: RecipientRow) {
-  return { destinationId: destination_id, revision };
 }

@@ -63,7 +63,7 @@ export async function rotateSecret(
     const { destinationId } = current;
     const currentContext = sealedSecrets.context(destinationId, integrationId);
     const replaced = openSecret(keyRing, current.sealedSecret, currentContext);
-    // Its key may come with the next file of the ring.
+    // The secret is not lost while its key is missing, because the file of the ring may get that key later: the rotation fails.
     if (replaced instanceof UnknownKeyError) throw replaced;
     // A secret that cannot be opened signs nothing any more: the new one replaces it without an overlap.
     if (replaced instanceof Buffer) {

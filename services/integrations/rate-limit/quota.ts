@@ -73,21 +73,21 @@ export function takeFromQuota(
   const isSameLimit = keptPerRequestMs === perRequestMs;
   const blocks = isSameLimit ? laterBlocks(kept.blocks, passedMs) : {};
   const { [replicaId]: own = { requests: 0, validMs: 0 }, ...others } = blocks;
-  // What is given back later has been regained since.
+  // A block that has ended is as old as the window at least, so that the quota has regained what is given back of it.
   const givenBack = own.validMs > 0 ? Math.min(returned, Math.max(0, own.requests - held)) : 0;
   const used = Math.max(0, own.requests - held - givenBack);
   blocks[replicaId] = { ...own, requests: used };
   const heldOfEarlier = isSameLimit ? 0 : requestsIn(laterBlocks(kept.blocks, passedMs));
-  // Negative where the quota has been whole for some time.
+  // `usedRequests` is negative where the quota has been whole for some time.
   const usedRequests = (kept.wholeInMs - passedMs) / keptPerRequestMs - heldOfEarlier;
-  // More than the whole quota may have been used of a larger one.
+  // Of an earlier, larger quota more may have been used than the whole present one, as which it counts.
   const regainedInMs = Math.min(usedRequests * perRequestMs, windowMs) - givenBack * perRequestMs;
   const wholeInMs = Math.max(regainedInMs, ifUsedLateMs(Object.values(blocks), held, perRequestMs));
 
   const left = Math.max(0, Math.floor((windowMs - wholeInMs) / perRequestMs + TOLERANCE));
   const valid = Object.entries(others).filter(([, { validMs }]) => validMs > 0);
   const heldByOthers = requestsIn(others);
-  // As much as is then left for others to hold.
+  // A replica may hold half of what the others leave, so that as much is left for another one.
   const mayHold = Math.floor((requests * MAX_AHEAD - heldByOthers) / 2);
   const granted = Math.min(left, waiting + Math.max(0, Math.min(ahead, mayHold - held)));
   const heldNow = held + Math.max(0, granted - waiting);

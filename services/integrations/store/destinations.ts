@@ -4,8 +4,8 @@ import { defineStatement, type Queryable } from '@creditlane/postgres/statement'
 import { type DestinationRow, destinations } from '../tables.ts';
 
 /** A destination that receives an event, at its current revision. */
-export interface RecipientRow {
-  destination_id: string;
+interface RecipientRow {
+  destinationId: string;
   revision: number;
 }
 
@@ -17,8 +17,8 @@ interface RecipientQuery {
 }
 
 const selectRecipients = defineStatement<RecipientRow & { place: number }>(
-  'find_recipients',
-  `SELECT pair.place, destinations.id AS destination_id, destinations.revision
+  'recipients_find',
+  `SELECT pair.place, destinations.id AS "destinationId", destinations.revision
    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY
      AS pair (retailer_id, creditor_id, only_integration_id, place)
    CROSS JOIN LATERAL (
@@ -48,8 +48,8 @@ export async function findRecipients(
 }
 
 const selectRecipientsOf = defineStatement<RecipientRow & { place: number }>(
-  'find_recipients_of',
-  `SELECT asked.place, destinations.id AS destination_id, destinations.revision
+  'recipients_find_of_integration',
+  `SELECT asked.place, destinations.id AS "destinationId", destinations.revision
    FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (integration_id, place)
    JOIN destinations USING (integration_id)`,
 );
@@ -81,7 +81,7 @@ export function findDestinations(
 }
 
 const upsertDestination = defineStatement<{ id: string }>(
-  'save_destination',
+  'destination_save',
   `INSERT INTO destinations (id, integration_id, url, sealed_secret, sealed_with, created_at)
    VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (integration_id)
@@ -104,9 +104,9 @@ export async function saveDestination(
   return { id: saved.id, isNew: saved.id === id };
 }
 
-// The foreign key of previous_secrets deletes the earlier secrets.
+// Deletes the destination's earlier secrets, too, because the foreign key of previous_secrets cascades.
 const deleteRow = defineStatement(
-  'delete_destination',
+  'destination_delete',
   'DELETE FROM destinations WHERE integration_id = $1',
 );
 

@@ -9,26 +9,26 @@ import type { Enablement, EnablementStatusName } from '../enablement/enablement.
 interface EnablementColumns {
   status: EnablementStatusName | null;
   reason: string | null;
-  set_at: Date | null;
+  setAt: Date | null;
 }
 
 const COLUMNS = `CASE WHEN disabled_at IS NULL THEN enablement ELSE 'DISABLED' END AS status,
-     disabled_reason AS reason, coalesce(enablement_set_at, disabled_at) AS set_at`;
+     disabled_reason AS reason, coalesce(enablement_set_at, disabled_at) AS "setAt"`;
 
 const selectEnablement = defineStatement<EnablementColumns>(
-  'find_enablement',
+  'enablement_find',
   `SELECT ${COLUMNS} FROM creditor_grants
    WHERE integration_id = $1 AND creditor_id = $2 AND revoked_at IS NULL`,
 );
 
 const selectForUpdate = defineStatement<EnablementColumns>(
-  'lock_enablement',
+  'enablement_lock',
   `SELECT ${COLUMNS} FROM creditor_grants
    WHERE integration_id = $1 AND creditor_id = $2 AND revoked_at IS NULL FOR UPDATE`,
 );
 
 const update = defineStatement(
-  'update_enablement',
+  'enablement_update',
   `UPDATE creditor_grants
    SET enablement = $3, disabled_at = $4, disabled_reason = $5, enablement_set_at = $6
    WHERE integration_id = $1 AND creditor_id = $2`,
@@ -72,10 +72,6 @@ export async function updateEnablement(
   ]);
 }
 
-function toEnablement({ status, reason, set_at: setAt }: EnablementColumns): Enablement {
-  return {
-    status: status ?? undefined,
-    reason: reason ?? undefined,
-    setAt: setAt ?? undefined,
-  };
+function toEnablement({ status, reason, setAt }: EnablementColumns): Enablement {
+  return { status: status ?? undefined, reason: reason ?? undefined, setAt: setAt ?? undefined };
 }

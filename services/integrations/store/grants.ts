@@ -14,7 +14,7 @@ interface Grants extends Record<GrantSide, boolean> {
 const NO_GRANTS: Grants = { retailer: false, creditor: false, disabledCreditor: false };
 
 const selectGrants = defineStatement<Grants>(
-  'check_grants',
+  'grants_check',
   `SELECT retailer.granted AS retailer,
      creditor.granted AND NOT creditor.disabled AS creditor,
      creditor.granted AND creditor.disabled AS "disabledCreditor"
@@ -43,25 +43,24 @@ export interface Grant {
   disabled: boolean;
 }
 
-type GrantRow = { id: string; granted_at: Date; disabled: boolean };
-
 const selectGrantsOf = {
-  retailer: defineStatement<GrantRow>(
-    'list_retailer_grants',
-    `SELECT retailer_id AS id, granted_at, false AS disabled FROM retailer_grants
+  retailer: defineStatement<Grant>(
+    'retailer_grants_list',
+    `SELECT retailer_id AS id, granted_at AS "grantedAt", false AS disabled FROM retailer_grants
      WHERE integration_id = $1 AND revoked_at IS NULL AND retailer_id > $2
      ORDER BY retailer_id LIMIT $3`,
   ),
-  creditor: defineStatement<GrantRow>(
-    'list_creditor_grants',
-    `SELECT creditor_id AS id, granted_at, disabled_at IS NOT NULL AS disabled FROM creditor_grants
+  creditor: defineStatement<Grant>(
+    'creditor_grants_list',
+    `SELECT creditor_id AS id, granted_at AS "grantedAt", disabled_at IS NOT NULL AS disabled
+     FROM creditor_grants
      WHERE integration_id = $1 AND revoked_at IS NULL AND creditor_id > $2
      ORDER BY creditor_id LIMIT $3`,
   ),
 };
 
 /** The active grants of an integration with an id above `after`, in the order of their ids. */
-export async function findGrants(
+export function findGrants(
   db: Queryable,
   side: GrantSide,
   {
@@ -70,20 +69,19 @@ export async function findGrants(
     limit,
   }: { integrationId: string; after: string | undefined; limit: number },
 ): Promise<Grant[]> {
-  const rows = await selectGrantsOf[side].run(db, [integrationId, after, limit]);
-  return rows.map(({ id, granted_at, disabled }) => ({ id, grantedAt: granted_at, disabled }));
+  return selectGrantsOf[side].run(db, [integrationId, after, limit]);
 }
 
 const saveStatements = {
   retailer: defineStatement(
-    'save_retailer_grant',
+    'retailer_grant_save',
     `INSERT INTO retailer_grants (integration_id, retailer_id, granted_at) VALUES ($1, $2, $3)
      ON CONFLICT (integration_id, retailer_id) DO UPDATE
        SET granted_at = excluded.granted_at, revoked_at = NULL
        WHERE retailer_grants.revoked_at IS NOT NULL`,
   ),
   creditor: defineStatement(
-    'save_creditor_grant',
+    'creditor_grant_save',
     `INSERT INTO creditor_grants (integration_id, creditor_id, granted_at) VALUES ($1, $2, $3)
      ON CONFLICT (integration_id, creditor_id) DO UPDATE
        SET granted_at = excluded.granted_at, revoked_at = NULL
@@ -105,12 +103,12 @@ export async function saveGrant(
 const revokeStatements = {
   // A withdrawal ends the retailer's enabling, so that enabling again is reported again.
   retailer: defineStatement(
-    'revoke_retailer_grant',
+    'retailer_grant_revoke',
     `UPDATE retailer_grants SET revoked_at = $3, enablement_id = NULL
      WHERE integration_id = $1 AND retailer_id = $2 AND revoked_at IS NULL`,
   ),
   creditor: defineStatement(
-    'revoke_creditor_grant',
+    'creditor_grant_revoke',
     `UPDATE creditor_grants SET revoked_at = $3
      WHERE integration_id = $1 AND creditor_id = $2 AND revoked_at IS NULL`,
   ),

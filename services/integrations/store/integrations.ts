@@ -13,7 +13,7 @@ export interface IntegrationRow {
 }
 
 const upsertIntegration = defineStatement(
-  'save_integration',
+  'integration_save',
   `INSERT INTO integrations (id, name, permissions, created_at, rate_limit_requests, rate_limit_window_s)
    VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (id) DO UPDATE SET name = excluded.name, permissions = excluded.permissions,
@@ -31,7 +31,7 @@ export async function saveIntegration(
 }
 
 const selectIntegration = defineStatement(
-  'find_integration',
+  'integration_find',
   'SELECT FROM integrations WHERE id = $1',
 );
 
@@ -46,7 +46,7 @@ export type IntegrationSettings = Omit<IntegrationRow, 'id' | 'createdAt'> & {
 };
 
 const selectSettings = defineStatement<IntegrationSettings>(
-  'read_integration',
+  'integration_read',
   `SELECT name, permissions, rate_limit_requests AS "rateLimitRequests",
      rate_limit_window_s AS "rateLimitWindowS", destinations.id AS "destinationId",
      destinations.url AS "destinationUrl"

@@ -16,7 +16,7 @@ type LimitColumns = Pick<IntegrationRow, 'rateLimitRequests' | 'rateLimitWindowS
 const selectKeyOwner = defineStatement<
   { callerId: string; keyId: string; permissions: string[] } & LimitColumns
 >(
-  'find_key_owner',
+  'key_owner_find',
   `SELECT integrations.id AS "callerId", keys.id AS "keyId", integrations.permissions,
      rate_limit_requests AS "rateLimitRequests", rate_limit_window_s AS "rateLimitWindowS"
    FROM keys JOIN integrations ON integrations.id = keys.integration_id
@@ -40,7 +40,7 @@ export async function findKeyOwner(
 }
 
 const insertRow = defineStatement(
-  'insert_key',
+  'key_insert',
   'INSERT INTO keys (id, integration_id, digest, created_at) VALUES ($1, $2, $3, $4)',
 );
 
@@ -52,7 +52,7 @@ export async function insertKey(
 }
 
 const selectUnrevoked = defineStatement<Pick<KeyRow, 'id' | 'createdAt'>>(
-  'list_unrevoked_keys',
+  'keys_list_unrevoked',
   `SELECT id, created_at AS "createdAt" FROM keys
    WHERE integration_id = $1 AND revoked_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $2`,
 );
@@ -67,7 +67,7 @@ export function findUnrevokedKeys(
 }
 
 const updateRevoked = defineStatement(
-  'revoke_key',
+  'key_revoke',
   `UPDATE keys SET revoked_at = coalesce(revoked_at, $3)
    WHERE id = $1 AND integration_id = $2 RETURNING id`,
 );

@@ -10,7 +10,7 @@ export interface CurrentSecret {
 }
 
 const selectForUpdate = defineStatement<CurrentSecret>(
-  'lock_secret',
+  'secret_lock',
   `SELECT id AS "destinationId", sealed_secret AS "sealedSecret" FROM destinations
    WHERE integration_id = $1 FOR UPDATE`,
 );
@@ -28,7 +28,7 @@ export async function lockSecret(
 }
 
 const updateSecret = defineStatement(
-  'replace_secret',
+  'secret_replace',
   'UPDATE destinations SET sealed_secret = $2, sealed_with = $3 WHERE id = $1',
 );
 
@@ -40,7 +40,7 @@ export async function replaceSecret(
 }
 
 const insertRow = defineStatement(
-  'insert_previous_secret',
+  'previous_secret_insert',
   `INSERT INTO previous_secrets (id, destination_id, integration_id, sealed_secret, sealed_with,
      replaced_at, signs_until)
    VALUES ($1, $2, $3, $4, $5, greatest($6, (SELECT max(replaced_at) + interval '1 microsecond'
@@ -69,13 +69,13 @@ export async function insertPreviousSecret(
 }
 
 const deleteEnded = defineStatement(
-  'delete_ended_secrets',
+  'previous_secrets_delete_ended',
   `DELETE FROM previous_secrets
    WHERE destination_id = $1 AND least(signs_until, $2) <= $3`,
 );
 
 const endNoLaterThan = defineStatement<{ signs_until: Date }>(
-  'end_previous_secrets',
+  'previous_secrets_end',
   `UPDATE previous_secrets SET signs_until = least(signs_until, $2) WHERE destination_id = $1
    RETURNING signs_until`,
 );

@@ -4,13 +4,13 @@ import { defineStatement, type Query } from '@creditlane/postgres/statement';
 import type { Quota } from '../rate-limit/quota.ts';
 
 const insertRow = defineStatement(
-  'insert_rate_limit',
+  'rate_limit_insert',
   `INSERT INTO rate_limits (key_id, whole_in_ms, taken_at, blocks) VALUES ($1, 0, now(), '{}')
    ON CONFLICT DO NOTHING`,
 );
 
 const lockRow = defineStatement(
-  'lock_rate_limit',
+  'rate_limit_lock',
   'SELECT FROM rate_limits WHERE key_id = $1 FOR UPDATE',
 );
 
@@ -22,7 +22,7 @@ export interface KeptQuota extends Quota {
 
 // A statement of its own, after the lock: the time must be later than that of the row's last writer.
 const selectRow = defineStatement<KeptQuota>(
-  'read_rate_limit',
+  'rate_limit_read',
   `SELECT whole_in_ms AS "wholeInMs", blocks, now::text,
      CASE WHEN per_request_at = taken_at THEN per_request_ms END AS "perRequestMs",
      extract(epoch FROM now - taken_at) * 1000 AS "elapsedMs"
@@ -35,7 +35,7 @@ export function lockQuotaQueries(keyId: string) {
 }
 
 const updateRow = defineStatement(
-  'update_rate_limit',
+  'rate_limit_update',
   `UPDATE rate_limits SET whole_in_ms = $2, per_request_ms = $3, taken_at = $4, per_request_at = $4,
      blocks = $5
    WHERE key_id = $1`,

@@ -15,13 +15,13 @@ export interface RetailerEnablementRow {
 }
 
 const insertGrant = defineStatement(
-  'insert_retailer_grant',
+  'retailer_grant_insert',
   `INSERT INTO retailer_grants (integration_id, retailer_id, granted_at) VALUES ($1, $2, $3)
    ON CONFLICT DO NOTHING`,
 );
 
 const selectGrantForUpdate = defineStatement<{ enablement_id: string | null }>(
-  'lock_retailer_grant',
+  'retailer_grant_lock',
   `SELECT CASE WHEN revoked_at IS NULL THEN enablement_id END AS enablement_id FROM retailer_grants
    WHERE integration_id = $1 AND retailer_id = $2 FOR UPDATE`,
 );
@@ -40,7 +40,7 @@ export async function lockRetailerGrant(
 }
 
 const selectEnablement = defineStatement<RetailerEnablementRow>(
-  'find_retailer_enablement',
+  'retailer_enablement_find',
   `SELECT id, integration_id AS "integrationId", retailer_id AS "retailerId",
      retailer_name AS "retailerName", sealed_config AS "sealedConfig", sealed_with AS "sealedWith",
      enabled_at AS "enabledAt"
@@ -56,7 +56,7 @@ export async function findRetailerEnablement(
 }
 
 const insertEnablement = defineStatement(
-  'insert_retailer_enablement',
+  'retailer_enablement_insert',
   `WITH enablement AS (
      INSERT INTO retailer_enablements (id, integration_id, retailer_id, retailer_name, sealed_config,
        sealed_with, enabled_at)
