@@ -22,13 +22,9 @@ import { defineStatement, type Queryable } from '@creditlane/postgres/statement'
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Call, CallIdempotency } from '@creditlane/rpc/call';
 import type pg from 'pg';
+import { type AnswerCipher, answerCall, type StoreAnswer } from './answer-call.ts';
 import { markInProgress } from './duplicate-requests.ts';
-import {
-  ANSWER_IS_LIVE,
-  type AnswerCipher,
-  answerCall,
-  type StoreAnswer,
-} from './stored-answers.ts';
+import { ANSWER_IS_LIVE } from './stored-answers.ts';
 
 type AnswerId = Pick<CallIdempotency, 'callerId' | 'operation' | 'key'>;
 

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { create } from '@bufbuild/protobuf';
-import { StringValueSchema } from '@bufbuild/protobuf/wkt';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -10,7 +8,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { markInProgress } from './duplicate-requests.ts';
 import { withKeyedDigest } from './keyed-digest.ts';
 import {
-  answerCall,
   answerOnce,
   createIdempotencySql,
   findStoredAnswer,
@@ -249,30 +246,4 @@ test('two requests without a key have an effect each', async () => {
   await answerOnce(pool, undefined, insert('one'));
   await answerOnce(pool, undefined, insert('two'));
   expect(await effects()).toEqual(['one', 'two']);
-});
-
-test('the answer of a repeated call is the stored message and marked as replayed; a call without a key writes again', async () => {
-  const marks: string[] = [];
-  const call = (given?: CallIdempotency) => ({
-    idempotency: given,
-    markReplayed: () => void marks.push(given?.key ?? ''),
-  });
-  const answer = async (value: string, given?: CallIdempotency) => {
-    const message = await answerCall(pool, call(given), StringValueSchema, (store) =>
-      inTransaction(pool, async (tx) => {
-        const made = create(StringValueSchema, { value });
-        await store(tx, made);
-        await tx.query('INSERT INTO effects VALUES ($1)', [value]);
-        return made;
-      }),
-    );
-    return message.value;
-  };
-  expect(await answer('first', idempotency)).toBe('first');
-  expect(marks).toEqual([]);
-  expect(await answer('second', idempotency)).toBe('first');
-  expect(marks).toEqual(['k']);
-  expect([await answer('third'), await answer('fourth')]).toEqual(['third', 'fourth']);
-  expect(await effects()).toEqual(['first', 'third', 'fourth']);
-  expect(marks).toEqual(['k']);
 });

@@ -4,7 +4,6 @@
  * A write stores its answer in the transaction of its effect. Of two duplicate requests, the second
  * violates the table's primary key, is rolled back, and gets the answer that the first has stored.
  */
-import { type DescMessage, fromBinary, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { isUniqueViolation } from '@creditlane/postgres/error-classes';
 import type { Migration } from '@creditlane/postgres/migrate';
 import { definePurge, PURGE_BATCH_ROWS } from '@creditlane/postgres/retention';
@@ -15,7 +14,7 @@ import {
 } from '@creditlane/postgres/row-security/policies';
 import { concurrentIndexMigration, sqlMigration } from '@creditlane/postgres/sql-migration';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import type { Call, CallIdempotency } from '@creditlane/rpc/call';
+import type { CallIdempotency } from '@creditlane/rpc/call';
 import { invalid } from '@creditlane/rpc/fault';
 import { markInProgressSql, refuseDuplicateInProgress } from './duplicate-requests.ts';
 
@@ -224,42 +223,4 @@ export async function writeFirst<T extends NonNullable<unknown>>(
     // the answer of a duplicate that did the same.
     if (!isDuplicate) return undefined;
   }
-}
-
-/** Encrypts the answers that are stored, and decrypts them. */
-export interface AnswerCipher {
-  seal(answer: Uint8Array, idempotency: CallIdempotency): Uint8Array;
-  unseal(stored: Uint8Array, idempotency: CallIdempotency): Uint8Array;
-}
-
-/** Stores the answer of a call in the transaction of its effect; of a call without an idempotency key, nothing. */
-export type StoreAnswer<D extends DescMessage> = (
-  tx: Queryable,
-  answer: MessageShape<D>,
-) => Promise<void>;
-
-const IN_THE_CLEAR: AnswerCipher = { seal: (answer) => answer, unseal: (stored) => stored };
-
-/**
- * As `answerOnce`, for a call whose answer is a message: resolves to what `write` resolves to, or to the stored answer,
- * which is marked as replayed. `write` stores its answer by `store` before or after the effect; stored before, it makes a
- * duplicate request wait for the stored answer.
- */
-export async function answerCall<D extends DescMessage>(
-  db: Queryable,
-  call: Pick<Call, 'idempotency' | 'markReplayed'>,
-  schema: D,
-  write: (store: StoreAnswer<D>) => Promise<MessageShape<D>>,
-  cipher: AnswerCipher = IN_THE_CLEAR,
-): Promise<MessageShape<D>> {
-  const { idempotency } = call;
-  const store: StoreAnswer<D> = async (tx, answer) => {
-    if (!idempotency) return;
-    await storeAnswer(tx, idempotency, cipher.seal(toBinary(schema, answer), idempotency));
-  };
-  const outcome = await answerOnce(db, idempotency, () => write(store));
-  // An answer is stored under an idempotency key only.
-  if (!outcome.replayed || !idempotency) return outcome.answer as MessageShape<D>;
-  call.markReplayed();
-  return fromBinary(schema, cipher.unseal(outcome.answer, idempotency));
 }

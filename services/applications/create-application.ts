@@ -1,8 +1,8 @@
 /** Creates an application: checks the request, writes the application once, and answers a repetition. */
 
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { answerCall } from '@creditlane/idempotency/answer-call';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
-import { answerCall } from '@creditlane/idempotency/stored-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { type Application, ApplicationSchema } from '@creditlane/proto/applications/v1/application';

@@ -1,8 +1,8 @@
 /** The stored answers of requests that create or change an application. */
 import { create, type DescMessage, type MessageShape } from '@bufbuild/protobuf';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { answerCall, type StoreAnswer } from '@creditlane/idempotency/answer-call';
 import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
-import { answerCall, type StoreAnswer } from '@creditlane/idempotency/stored-answers';
 import type { ScopedPool } from '@creditlane/postgres/query';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';

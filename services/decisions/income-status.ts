@@ -1,6 +1,7 @@
 /** The income status of a submission: sets it once for each request, and reads it. */
-import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { replayedAnswer } from '@creditlane/idempotency/answer-call';
 import { writeFirst } from '@creditlane/idempotency/stored-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import {
@@ -50,9 +51,7 @@ export async function setIncomeStatus(
   const outcome = await runOnSubmission(deps, submissionCall, () =>
     writeFirst(db, idempotency, () => updateIncomeStatus(db.onRow(rowOf(submission)), row)),
   );
-  if (!outcome.replayed) return answer;
-  call.markReplayed();
-  return fromBinary(SetIncomeStatusResponseSchema, outcome.answer);
+  return replayedAnswer(call, SetIncomeStatusResponseSchema, outcome) ?? answer;
 }
 
 /** The income status and when it was set. Throws as `runOnSubmission` does. */

@@ -1,7 +1,7 @@
 /** Records and revokes consents, each once for each idempotency key. */
 
+import type { StoreAnswer } from '@creditlane/idempotency/answer-call';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
-import type { StoreAnswer } from '@creditlane/idempotency/stored-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import {

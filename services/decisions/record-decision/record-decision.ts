@@ -1,5 +1,6 @@
 /** Records a decision: checks it, finds its submission, writes it once, and answers a repetition. */
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { replayedAnswer } from '@creditlane/idempotency/answer-call';
 import { writeFirst } from '@creditlane/idempotency/stored-answers';
 import { type RequestPool, scopeOf } from '@creditlane/postgres/row-security/request-pool';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
@@ -59,10 +60,8 @@ export async function recordDecision(
     const outcome = await runOnSubmission(deps, submissionCall, () =>
       writeFirst(db, idempotency, () => deps.insertInRounds(row, scopeOf(call))),
     );
-    if (outcome.replayed) {
-      call.markReplayed();
-      return fromBinary(RecordDecisionResponseSchema, outcome.answer);
-    }
+    const replayed = replayedAnswer(call, RecordDecisionResponseSchema, outcome);
+    if (replayed) return replayed;
   } catch (error) {
     if (!isRepeatedCall(error) || !(await isRecorded(db, row))) throw error;
     // An earlier attempt at this call recorded the decision, and its process may have stopped before
