@@ -83,7 +83,7 @@ export function invalidFields(
   return invalid(code, sentences.join('; '), named);
 }
 
-/** As the message of `invalidFields`, for one field that names what is missing or in conflict. */
+/** What one field names is missing or in conflict. The message names the field by its pointer, as that of `invalidFields`. */
 export function fieldFault(kind: 'not_found' | 'conflict', code: string, field: FieldFault): Fault {
   return new Fault(kind, code, `${field.pointer} ${field.message}`, { fields: [field] });
 }

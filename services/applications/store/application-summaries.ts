@@ -28,16 +28,18 @@ export interface SummaryQuery {
   limit: number;
 }
 
-/** The columns of `page` are null, all at once, for a retailer without such an application. */
-type Row = {
-  id: string | null;
+interface SummaryRow {
+  applicationId: string;
   type: string;
   status: string;
-  reference_number: string | null;
-  created_at: Date;
-  created_at_micros: string;
+  referenceNumber: string | null;
+  createdAt: Date;
+  createdAtMicros: string;
   submissions: { creditorId: string; submittedAt: string }[];
-};
+}
+
+/** The columns of `page` are null, all at once, for a retailer without such an application. */
+type Row = SummaryRow | { applicationId: null };
 
 /**
  * A page of a retailer's applications. The statement exists for each kind of filter, because PostgreSQL plans it for any
@@ -50,18 +52,20 @@ function defineSummaryStatement(name: string, condition: string): Statement<Row>
   return defineStatement<Row>(
     name,
     `SELECT page.*,
-       ${microsSql('page.created_at')} AS created_at_micros,
+       ${microsSql('page."createdAt"')} AS "createdAtMicros",
        (SELECT coalesce(jsonb_agg(jsonb_build_object('creditorId', creditor_id, 'submittedAt',
           submitted_at) ORDER BY submitted_at, creditor_id), '[]')
-        FROM submissions WHERE application_id = page.id) AS submissions
+        FROM submissions WHERE application_id = page."applicationId") AS submissions
      FROM retailers LEFT JOIN LATERAL (
-       SELECT id, type, status, reference_number, created_at FROM applications
+       SELECT id AS "applicationId", type, status, reference_number AS "referenceNumber",
+         created_at AS "createdAt"
+       FROM applications
        WHERE retailer_id = retailers.id AND (created_at, id) < ($2::timestamptz, $3::uuid)
          AND ${condition}
        ORDER BY created_at DESC, id DESC LIMIT $6
      ) AS page ON true
      WHERE retailers.id = $1
-     ORDER BY page.created_at DESC, page.id DESC`,
+     ORDER BY page."createdAt" DESC, page."applicationId" DESC`,
   );
 }
 
@@ -92,18 +96,18 @@ export async function findApplicationSummaries(
   const values = [retailerId, before.at, before.id, status ?? null, reference, limit];
   const rows = await statementFor(status, referenceNumber).run(db, values);
   if (rows.length === 0) return undefined;
-  return rows.flatMap((row) => (row.id === null ? [] : [summaryFromRow(row, row.id, retailerId)]));
+  return rows.flatMap((row) =>
+    row.applicationId === null ? [] : [summaryFromRow(row, retailerId)],
+  );
 }
 
-function summaryFromRow(row: Row, applicationId: string, retailerId: string): ApplicationSummary {
+function summaryFromRow(row: SummaryRow, retailerId: string): ApplicationSummary {
   return {
-    applicationId,
+    ...row,
     retailerId,
     type: enumValue(ApplicationType, row.type),
     status: enumValue(ApplicationStatus, row.status),
-    referenceNumber: row.reference_number ?? '',
-    createdAt: row.created_at,
-    createdAtMicros: row.created_at_micros,
+    referenceNumber: row.referenceNumber ?? '',
     submissions: row.submissions.map(({ creditorId, submittedAt }) => ({
       creditorId,
       submittedAt: new Date(submittedAt),

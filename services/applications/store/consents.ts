@@ -1,6 +1,6 @@
 /** Reads and writes the applicants' consents. Nothing of a consent changes but its revocation. */
 import { create } from '@bufbuild/protobuf';
-import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import {
@@ -16,16 +16,16 @@ import { RETAILER_USER } from './users.ts';
 
 type Row = {
   id: string;
-  applicant_id: string;
+  applicantId: string;
   purpose: string;
-  text_version: string;
-  document_sha256: string | null;
-  consented_at: Date;
-  recorded_by_user_id: string;
-  recorded_at: Date;
-  expires_at: Date;
-  revoked_at: Date | null;
-  revoked_by_user_id: string | null;
+  textVersion: string;
+  documentSha256: string | null;
+  capturedAt: Date;
+  capturedBy: string;
+  recordedAt: Date;
+  expiresAt: Date;
+  revokedAt: Date | null;
+  revokedBy: string | null;
 };
 
 /** When a consent ends: a year after its capture, if the version that recorded it knew no end. */
@@ -33,10 +33,11 @@ const ENDS_AT = `coalesce(consents.expires_at,
   (consents.consented_at AT TIME ZONE 'UTC' + interval '1 year') AT TIME ZONE 'UTC')`;
 
 /** The columns of a consent, as every statement returns them. */
-const COLUMNS = `consents.id, consents.applicant_id, consents.purpose, consents.text_version,
-  encode(consents.document_sha256, 'hex') AS document_sha256, consents.consented_at,
-  consents.recorded_by_user_id, coalesce(consents.recorded_at, consents.consented_at) AS recorded_at,
-  ${ENDS_AT} AS expires_at, consents.revoked_at, consents.revoked_by_user_id`;
+const COLUMNS = `consents.id, consents.applicant_id AS "applicantId", consents.purpose,
+  consents.text_version AS "textVersion", encode(consents.document_sha256, 'hex') AS "documentSha256",
+  consents.consented_at AS "capturedAt", consents.recorded_by_user_id AS "capturedBy",
+  coalesce(consents.recorded_at, consents.consented_at) AS "recordedAt", ${ENDS_AT} AS "expiresAt",
+  consents.revoked_at AS "revokedAt", consents.revoked_by_user_id AS "revokedBy"`;
 
 /** The applicant of a request, named by its application too, and the user whom the request names. */
 export interface ApplicantKey {
@@ -47,13 +48,14 @@ export interface ApplicantKey {
 
 const lockRow = defineStatement<{
   status: string;
-  retailer_id: string;
-  retailer_group_id: string | null;
-  acting_user: RetailerUser | null;
+  retailerId: string;
+  retailerGroupId: string | null;
+  user: RetailerUser | null;
 }>(
   'consent_applicant_lock',
-  `SELECT applications.status, retailers.id AS retailer_id, retailers.retailer_group_id,
-     (SELECT jsonb_build_object(${RETAILER_USER}) FROM users WHERE id = $4) AS acting_user
+  `SELECT applications.status, retailers.id AS "retailerId",
+     retailers.retailer_group_id AS "retailerGroupId",
+     (SELECT jsonb_build_object(${RETAILER_USER}) FROM users WHERE id = $4) AS "user"
    FROM applicants JOIN applications ON applications.id = applicants.application_id
      JOIN retailers ON retailers.id = applications.retailer_id
    WHERE applicants.id = $1 AND applications.id = $2 AND retailers.id = $3
@@ -83,8 +85,8 @@ export async function lockApplicant(
   return {
     archived: row.status === ApplicationStatus[ApplicationStatus.ARCHIVED],
     erased: applicant?.erased === true,
-    retailer: { id: row.retailer_id, retailerGroupId: row.retailer_group_id },
-    user: row.acting_user ?? undefined,
+    retailer: { id: row.retailerId, retailerGroupId: row.retailerGroupId },
+    user: row.user ?? undefined,
   };
 }
 
@@ -226,11 +228,11 @@ export interface ListedConsent {
 
 /** The columns of `page` are null, all at once, for an applicant without such a consent. */
 const selectPage = defineStatement<
-  Omit<Row, 'id'> & { id: string | null; captured_at_micros: string }
+  Omit<Row, 'id'> & { id: string | null; capturedAtMicros: string }
 >(
   'consents_list',
   `SELECT page.*,
-     ${microsSql('page.consented_at')} AS captured_at_micros
+     ${microsSql('page."capturedAt"')} AS "capturedAtMicros"
    FROM applicants JOIN applications ON applications.id = applicants.application_id
    LEFT JOIN LATERAL (
      SELECT ${COLUMNS} FROM consents
@@ -239,7 +241,7 @@ const selectPage = defineStatement<
      ORDER BY consents.consented_at DESC, consents.id DESC LIMIT $6
    ) AS page ON true
    WHERE applicants.id = $1 AND applications.id = $2 AND applications.retailer_id = $3
-   ORDER BY page.consented_at DESC, page.id DESC`,
+   ORDER BY page."capturedAt" DESC, page.id DESC`,
 );
 
 /** An applicant's consents, newest first. Undefined where the retailer's application has no such applicant. */
@@ -252,10 +254,8 @@ export async function findConsents(
   const values = [applicantId, applicationId, retailerId, at, id, limit];
   const rows = await selectPage.run(db, values);
   if (rows.length === 0) return undefined;
-  return rows.flatMap(({ id, captured_at_micros, ...row }) =>
-    id === null
-      ? []
-      : [{ consent: consentFromRow({ id, ...row }), capturedAtMicros: captured_at_micros }],
+  return rows.flatMap(({ id, capturedAtMicros, ...row }) =>
+    id === null ? [] : [{ consent: consentFromRow({ id, ...row }), capturedAtMicros }],
   );
 }
 
@@ -274,17 +274,14 @@ export interface SealedSubject {
 const selectSubject = defineStatement<
   Omit<Row, 'id'> & {
     id: string | null;
-    retailer_id: string;
+    retailerId: string;
     status: string;
-    sealed: Buffer;
-    key_id: string | null;
-    sealed_key: Buffer | null;
-    erased_at: Date | null;
-  }
+  } & Omit<StoredApplicant, 'id'>
 >(
   'inquiry_subject',
-  `SELECT applications.retailer_id, applications.status, applicants.sealed, applicants.key_id,
-     applicant_keys.sealed AS sealed_key, of_applicant.erased_at, permitting.*
+  `SELECT applications.retailer_id AS "retailerId", applications.status, applicants.sealed,
+     applicants.key_id AS "keyId", applicant_keys.sealed AS "sealedKey",
+     of_applicant.erased_at AS "erasedAt", permitting.*
    FROM applicants JOIN applications ON applications.id = applicants.application_id
    LEFT JOIN applicant_keys ON ${KEY_OF_APPLICANT}
      AND applicant_keys.retailer_id = applications.retailer_id
@@ -308,37 +305,23 @@ export async function findSubject(
 ): Promise<SealedSubject | undefined> {
   const [row] = await selectSubject.run(db, [applicantId, applicationId, purpose, now]);
   if (!row) return undefined;
-  const { retailer_id, status, sealed, key_id, sealed_key, erased_at, id, ...consent } = row;
+  const { retailerId, status, sealed, keyId, sealedKey, erasedAt, id, ...consent } = row;
   return {
-    retailerId: retailer_id,
+    retailerId,
     status,
-    applicant: {
-      id: applicantId,
-      sealed,
-      keyId: key_id,
-      sealedKey: sealed_key,
-      erasedAt: erased_at,
-    },
+    applicant: { id: applicantId, sealed, keyId, sealedKey, erasedAt },
     consent: id === null ? undefined : consentFromRow({ id, ...consent }),
   };
 }
 
-function consentFromRow(row: Row): StoredConsent {
+function consentFromRow({ revokedAt, ...row }: Row): StoredConsent {
   return create(StoredConsentSchema, {
-    id: row.id,
-    applicantId: row.applicant_id,
-    purpose: row.purpose,
-    textVersion: row.text_version,
-    documentSha256: row.document_sha256 ?? '',
-    capturedAt: timestampFromDate(row.consented_at),
-    capturedBy: row.recorded_by_user_id,
-    recordedAt: timestampFromDate(row.recorded_at),
-    expiresAt: timestampFromDate(row.expires_at),
-    revokedAt: timestampOf(row.revoked_at),
-    revokedBy: row.revoked_by_user_id ?? '',
+    ...row,
+    documentSha256: row.documentSha256 ?? '',
+    capturedAt: timestampFromDate(row.capturedAt),
+    recordedAt: timestampFromDate(row.recordedAt),
+    expiresAt: timestampFromDate(row.expiresAt),
+    revokedBy: row.revokedBy ?? '',
+    ...(revokedAt && { revokedAt: timestampFromDate(revokedAt) }),
   });
-}
-
-function timestampOf(date: Date | null): Timestamp | undefined {
-  return date === null ? undefined : timestampFromDate(date);
 }

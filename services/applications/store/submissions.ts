@@ -49,14 +49,15 @@ export interface SubmissionState {
 }
 
 const selectState = defineStatement<{
-  retailer_id: string;
-  retailer_group_id: string | null;
+  retailerId: string;
+  retailerGroupId: string | null;
   status: string;
   submitted: boolean;
   commenter: NonNullable<SubmissionState['user']> | null;
 }>(
   'submission_state',
-  `SELECT retailers.id AS retailer_id, retailers.retailer_group_id, applications.status,
+  `SELECT retailers.id AS "retailerId", retailers.retailer_group_id AS "retailerGroupId",
+     applications.status,
      EXISTS (SELECT FROM submissions WHERE application_id = $1 AND creditor_id = $2) AS submitted,
      (SELECT jsonb_build_object(${RETAILER_USER}, 'firstName', first_name, 'lastName', last_name)
       FROM users WHERE id = $3) AS commenter
@@ -74,7 +75,7 @@ export async function findSubmissionState(
   const [row] = await selectState.run(db, [applicationId, creditorId, userId]);
   return (
     row && {
-      retailer: { id: row.retailer_id, retailerGroupId: row.retailer_group_id },
+      retailer: { id: row.retailerId, retailerGroupId: row.retailerGroupId },
       status: enumValue(ApplicationStatus, row.status),
       submitted: row.submitted,
       user: row.commenter ?? undefined,
@@ -83,23 +84,23 @@ export async function findSubmissionState(
 }
 
 const selectFacts = defineStatement<{
-  retailer_id: string;
-  retailer_group_id: string | null;
-  applicant_ids: string[];
-  has_erased_applicant: boolean;
+  retailerId: string;
+  retailerGroupId: string | null;
+  applicantIds: string[];
+  hasErasedApplicant: boolean;
   submitter: RetailerUser | null;
-  known_creditor_ids: string[];
-  submitted_creditor_ids: string[];
+  knownCreditorIds: string[];
+  submittedCreditorIds: string[];
 }>(
   'submission_facts',
-  `SELECT retailers.id AS retailer_id, retailers.retailer_group_id,
-     ARRAY(SELECT id FROM applicants WHERE application_id = $1) AS applicant_ids,
+  `SELECT retailers.id AS "retailerId", retailers.retailer_group_id AS "retailerGroupId",
+     ARRAY(SELECT id FROM applicants WHERE application_id = $1) AS "applicantIds",
      EXISTS (SELECT FROM applicants WHERE application_id = $1 AND erased_at IS NOT NULL)
-       AS has_erased_applicant,
+       AS "hasErasedApplicant",
      (SELECT jsonb_build_object(${RETAILER_USER}) FROM users WHERE id = $2) AS submitter,
-     ARRAY(SELECT id FROM creditors WHERE id = ANY ($3::uuid[])) AS known_creditor_ids,
+     ARRAY(SELECT id FROM creditors WHERE id = ANY ($3::uuid[])) AS "knownCreditorIds",
      ARRAY(SELECT creditor_id FROM submissions WHERE application_id = $1)
-       AS submitted_creditor_ids
+       AS "submittedCreditorIds"
    FROM applications JOIN retailers ON retailers.id = applications.retailer_id
    WHERE applications.id = $1`,
 );
@@ -114,12 +115,12 @@ export async function readSubmissionFacts(
   const [row] = await selectFacts.run(tx, [applicationId, userId, creditorIds]);
   if (!row) throw new Error('a locked application has disappeared');
   return {
-    retailer: { id: row.retailer_id, retailerGroupId: row.retailer_group_id },
-    applicantIds: row.applicant_ids,
-    hasErasedApplicant: row.has_erased_applicant,
+    retailer: { id: row.retailerId, retailerGroupId: row.retailerGroupId },
+    applicantIds: row.applicantIds,
+    hasErasedApplicant: row.hasErasedApplicant,
     user: row.submitter ?? undefined,
-    knownCreditorIds: new Set(row.known_creditor_ids),
-    submittedCreditorIds: new Set(row.submitted_creditor_ids),
+    knownCreditorIds: new Set(row.knownCreditorIds),
+    submittedCreditorIds: new Set(row.submittedCreditorIds),
   };
 }
 
