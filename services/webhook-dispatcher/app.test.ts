@@ -3,7 +3,7 @@ import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { newId } from '@creditlane/runtime/ids';
 import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { deliveriesClient, ownDeliveries, ownerOf } from './own-deliveries/test-owner.ts';
 import { findTooFewDeliveries } from './store/intake/expected-deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, until, upTo } from './test-fixture.ts';
@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 describe('the webhook of a decision', () => {
-  it('is delivered to every destination, signed with the secret of each', async () => {
+  test('is delivered to every destination, signed with the secret of each', async () => {
     const receivers = [await fixture.addReceiver(), await fixture.addReceiver()];
     const { bus, settled } = await fixture.start();
     await bus.publish([fixture.event({ conditions: 'preuve de revenu é' })]);
@@ -49,7 +49,7 @@ describe('the webhook of a decision', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('is delivered when the recipients of all events together are a larger answer than may be', async () => {
+  test('is delivered when the recipients of all events together are a larger answer than may be', async () => {
     const { received } = await fixture.addReceiver();
     fixture.integrations.state.maxPairs = 2;
     const { bus, settled } = await fixture.start();
@@ -62,7 +62,7 @@ describe('the webhook of a decision', () => {
     expect(received).toHaveLength(5);
   });
 
-  it('that misses at one destination is the only one found to have too few deliveries', async () => {
+  test('that misses at one destination is the only one found to have too few deliveries', async () => {
     await fixture.addReceiver();
     await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
@@ -82,7 +82,7 @@ describe('the webhook of a decision', () => {
     expect(await findTooFewDeliveries(fixture.sql, ids)).toEqual(ids.slice(0, 1));
   });
 
-  it('that fails at first is delivered without a look into the partitions of past days', async () => {
+  test('that fails at first is delivered without a look into the partitions of past days', async () => {
     const receiver = await fixture.addReceiver();
     let answered = 0;
     receiver.respondWith((_, response) => {
@@ -110,7 +110,7 @@ describe('the webhook of a decision', () => {
     expect(await scansOfPastDays()).toEqual({});
   });
 
-  it('is compared with its recipients without a look into the partitions of earlier days', async () => {
+  test('is compared with its recipients without a look into the partitions of earlier days', async () => {
     await (await fixture.start()).close();
     const eventId = newId();
     const scansOfPastDays = await watchPastDays(fixture, (client) =>
@@ -135,7 +135,7 @@ describe('the webhook of a decision', () => {
     expect(await scansOfPastDays()).toEqual({});
   });
 
-  it('does not exist for a decision value without an event type, and webhook-sequence has no gap', async () => {
+  test('does not exist for a decision value without an event type, and webhook-sequence has no gap', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
     await bus.publish([fixture.event({ decision: 'WITHDRAWN' }), fixture.event({ sequence: 2 })]);
@@ -144,7 +144,7 @@ describe('the webhook of a decision', () => {
     expect(sequences(received)).toEqual([1]);
   });
 
-  it('is delivered once when the event is published repeatedly, also under another id', async () => {
+  test('is delivered once when the event is published repeatedly, also under another id', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
     const event = fixture.event();
@@ -156,7 +156,7 @@ describe('the webhook of a decision', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('is delivered to a destination that was added after the previous event, numbered from 1', async () => {
+  test('is delivered to a destination that was added after the previous event, numbered from 1', async () => {
     const early = await fixture.addReceiver();
     const { bus, settled } = await fixture.start({ DESTINATIONS_CACHE: '1s' });
     await bus.publish([fixture.event()]);
@@ -167,7 +167,7 @@ describe('the webhook of a decision', () => {
     expect(sequences(late.received)).toEqual([1]);
   });
 
-  it('needs one call of the integrations service for a whole batch of events', async () => {
+  test('needs one call of the integrations service for a whole batch of events', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
     const creditors = upTo(20).map(() => randomUUID());
@@ -179,7 +179,7 @@ describe('the webhook of a decision', () => {
 });
 
 describe('the webhooks of one application', () => {
-  it('are delivered in order while the receiver fails', async () => {
+  test('are delivered in order while the receiver fails', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     const refuse = new Set([1, 3, 4, 7]);
     respondWith(({ headers }, response) => {
@@ -193,7 +193,7 @@ describe('the webhooks of one application', () => {
     expect(sequences(received)).toEqual([1, 1, 2, 3, 3, 4, 4, 5, 6, 7, 7, 8]);
   });
 
-  it('have the same id and bytes on every attempt, and a valid signature on each', async () => {
+  test('have the same id and bytes on every attempt, and a valid signature on each', async () => {
     const { received, respondWith, secret } = await fixture.addReceiver();
     respondWith(answer(500));
     const { bus } = await fixture.start();
@@ -207,7 +207,7 @@ describe('the webhooks of one application', () => {
     }
   });
 
-  it('wait behind a failing webhook until its hold ends, are then delivered, and count as late by their receiver', async () => {
+  test('wait behind a failing webhook until its hold ends, are then delivered, and count as late by their receiver', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     respondWith(({ headers }, response) => {
       response.writeHead(headers['webhook-sequence'] === '1' ? 500 : 200).end();
@@ -222,7 +222,7 @@ describe('the webhooks of one application', () => {
     expect(text).toContain('creditlane_webhook_latency_seconds_count{receiver="failing"} 2');
   });
 
-  it('do not delay another application or another destination while one hangs', async () => {
+  test('do not delay another application or another destination while one hangs', async () => {
     const slow = await fixture.addReceiver();
     const quick = await fixture.addReceiver();
     slow.respondWith(({ body }, response) => {
@@ -241,7 +241,7 @@ describe('the webhooks of one application', () => {
   });
 });
 
-it('a destination whose secret cannot be opened fails alone, does not count as failing, and is sent to once the secret can be opened', async () => {
+test('a destination whose secret cannot be opened fails alone, does not count as failing, and is sent to once the secret can be opened', async () => {
   const unreadable = await fixture.addReceiver();
   const other = await fixture.addReceiver();
   const { destinations } = fixture.integrations;
@@ -266,7 +266,7 @@ it('a destination whose secret cannot be opened fails alone, does not count as f
 });
 
 describe('a receiver', () => {
-  it.each<[string, Responder, object]>([
+  test.each<[string, Responder, object]>([
     ['hangs', hang, { status: 0, failure: 'deadline' }],
     [
       'redirects',
@@ -309,7 +309,7 @@ describe('a receiver', () => {
 });
 
 describe('an event', () => {
-  it('whose body does not match its schema is listed as dead with the reason, and webhook-sequence has no gap', async () => {
+  test('whose body does not match its schema is listed as dead with the reason, and webhook-sequence has no gap', async () => {
     const receiver = await fixture.addReceiver();
     const dispatcher = await fixture.start();
     const { bus, settled, metrics } = dispatcher;
@@ -331,7 +331,7 @@ describe('an event', () => {
     expect(await metrics()).toContain('creditlane_webhook_backlog{state="dead"} 1');
   });
 
-  it('that is unreadable becomes a dead letter, and later events are delivered', async () => {
+  test('that is unreadable becomes a dead letter, and later events are delivered', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
     const garbage = { ...fixture.event({ sequence: 2 }), value: Buffer.from('not protobuf') };
@@ -346,7 +346,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('whose creditor id is no UUID becomes a dead letter', async () => {
+  test('whose creditor id is no UUID becomes a dead letter', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
     await bus.publish([fixture.event({ creditorId: 'not-a-uuid' }), fixture.event()]);
@@ -356,7 +356,7 @@ describe('an event', () => {
     expect(rows).toEqual([{ reason: expect.stringContaining('an id of the decision') }]);
   });
 
-  it('that was unreadable and is published again is delivered, unless a later decision was', async () => {
+  test('that was unreadable and is published again is delivered, unless a later decision was', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
     const [first, last] = [randomUUID(), randomUUID()];
@@ -378,7 +378,7 @@ describe('an event', () => {
     expect(sequences(received)).toEqual([1, 2]);
   });
 
-  it('whose destination is removed before a retry has a dead delivery', async () => {
+  test('whose destination is removed before a retry has a dead delivery', async () => {
     const { received, respondWith, destinationId } = await fixture.addReceiver();
     respondWith(answer(500));
     const { bus, settled } = await fixture.start({ RETRY_DELAYS: '300ms' });
@@ -393,7 +393,7 @@ describe('an event', () => {
   });
 });
 
-it('a delivered webhook is not sent again when its result can be written only after its lease has ended', async () => {
+test('a delivered webhook is not sent again when its result can be written only after its lease has ended', async () => {
   const { received } = await fixture.addReceiver();
   const { bus, settled } = await fixture.start({ LEASE: '1s' });
   await fixture.sql.query(
@@ -416,7 +416,7 @@ it('a delivered webhook is not sent again when its result can be written only af
 });
 
 describe('while the integrations service is unavailable', () => {
-  it('the handling of an event rejects, and succeeds later', async () => {
+  test('the handling of an event rejects, and succeeds later', async () => {
     const { received } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
     fixture.integrations.state.isUnavailable = true;
@@ -427,7 +427,7 @@ describe('while the integrations service is unavailable', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('a delivery waits, and no attempt is counted', async () => {
+  test('a delivery waits, and no attempt is counted', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     respondWith(answer(500));
     const { bus, settled } = await fixture.start({ RETRY_DELAYS: '300ms' });

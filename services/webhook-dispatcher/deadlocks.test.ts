@@ -8,7 +8,7 @@ import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { asAdmin } from '@creditlane/postgres/test-database';
 import { newId } from '@creditlane/runtime/ids';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, inject, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { NOTHING_STORED, planDeliveries } from './intake/plan.ts';
 import {
   findStoredStateQuery,
@@ -99,7 +99,7 @@ function threeEvents() {
   return { events, shared: ids.slice(0, 2) };
 }
 
-it('an intake that a deadlock with an earlier version has ended is repeated, and every event is delivered once', async () => {
+test('an intake that a deadlock with an earlier version has ended is repeated, and every event is delivered once', async () => {
   const { received, destinationId } = await fixture.addReceiver();
   const dispatcher = await startWith('1ms');
   const { events, shared } = threeEvents();
@@ -121,7 +121,7 @@ it('an intake that a deadlock with an earlier version has ended is repeated, and
   await expectEachDeliveredOnce(dispatcher, received);
 });
 
-it('an intake beside an earlier version that a deadlock has ended delivers every event once', async () => {
+test('an intake beside an earlier version that a deadlock has ended delivers every event once', async () => {
   const { received, destinationId } = await fixture.addReceiver();
   const dispatcher = await startWith('1min');
   const { events, shared } = threeEvents();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { endPending } from './destinations/end-pending.ts';
 import { ownDeliveries } from './own-deliveries/test-owner.ts';
 import type { LeasedDelivery } from './queue/delivery.ts';
@@ -25,7 +25,7 @@ async function statesOfDeliveries() {
   return rows.map(({ state, reason }) => (reason === null ? state : `${state}: ${reason}`));
 }
 
-it('a destination that answers 410 gets no further webhook', async () => {
+test('a destination that answers 410 gets no further webhook', async () => {
   const { received, respondWith } = await fixture.addReceiver();
   respondWith(answer(410));
   const { bus, settled } = await fixture.start();
@@ -38,7 +38,7 @@ it('a destination that answers 410 gets no further webhook', async () => {
   expect(await statesOfDeliveries()).toEqual(['dead: gone', disabled, disabled, disabled]);
 });
 
-it('a disabled destination is in the log, the metrics and the list of deliveries', async () => {
+test('a disabled destination is in the log, the metrics and the list of deliveries', async () => {
   const receiver = await fixture.addReceiver();
   const { respondWith, destinationId } = receiver;
   const dispatcher = await fixture.start();
@@ -56,7 +56,7 @@ it('a disabled destination is in the log, the metrics and the list of deliveries
   ]);
 });
 
-it('a pending delivery that is dead because its destination is disabled has no next attempt', async () => {
+test('a pending delivery that is dead because its destination is disabled has no next attempt', async () => {
   const receiver = await fixture.addReceiver();
   const { respondWith } = receiver;
   respondWith(answer(500));
@@ -74,7 +74,7 @@ it('a pending delivery that is dead because its destination is disabled has no n
   expect((await list())[0]?.nextAttemptAt).toBeUndefined();
 });
 
-it('a disabled destination that is set to a new URL gets later webhooks', async () => {
+test('a disabled destination that is set to a new URL gets later webhooks', async () => {
   const receiver = await fixture.addReceiver();
   const { respondWith, destinationId } = receiver;
   respondWith(answer(410));
@@ -93,7 +93,7 @@ it('a disabled destination that is set to a new URL gets later webhooks', async 
   await moved.close();
 });
 
-it('a 410 of the earlier URL does not disable a destination that was set to a new one in the meantime', async () => {
+test('a 410 of the earlier URL does not disable a destination that was set to a new one in the meantime', async () => {
   const { respondWith, destinationId } = await fixture.addReceiver();
   const moved = await startReceiver();
   respondWith((_, response) => {
@@ -108,7 +108,7 @@ it('a 410 of the earlier URL does not disable a destination that was set to a ne
   await moved.close();
 });
 
-it('a destination without a success for DISABLE_AFTER is disabled, and setting it again starts the time anew', async () => {
+test('a destination without a success for DISABLE_AFTER is disabled, and setting it again starts the time anew', async () => {
   const { respondWith, destinationId, url } = await fixture.addReceiver();
   respondWith(answer(500));
   const { bus, logged } = await fixture.start({
@@ -143,7 +143,7 @@ it('a destination without a success for DISABLE_AFTER is disabled, and setting i
   );
 });
 
-it('while a delivery to a disabled destination is locked, results of others are recorded, and what is inserted behind it ends with it', async () => {
+test('while a delivery to a disabled destination is locked, results of others are recorded, and what is inserted behind it ends with it', async () => {
   const gone = await fixture.addReceiver();
   const other = await fixture.addReceiver();
   gone.respondWith(answer(500));
@@ -224,7 +224,7 @@ async function countStates() {
   return rows;
 }
 
-it('deliveries that a process left pending to a disabled destination are ended by the next process, and not sent', async () => {
+test('deliveries that a process left pending to a disabled destination are ended by the next process, and not sent', async () => {
   const { received, destinationId } = await fixture.addReceiver();
   const { close } = await fixture.start();
   await close();
@@ -240,7 +240,7 @@ it('deliveries that a process left pending to a disabled destination are ended b
   expect(received).toEqual([]);
 });
 
-it('a delivery that waits behind one that has ended is due, so that it is sent when its destination is enabled', async () => {
+test('a delivery that waits behind one that has ended is due, so that it is sent when its destination is enabled', async () => {
   const { destinationId } = await fixture.addReceiver();
   const { close } = await fixture.start();
   await close();
@@ -262,7 +262,7 @@ it('a delivery that waits behind one that has ended is due, so that it is sent w
   expect(await statesOfDeliveries()).toEqual(['dead: destination_removed', 'due']);
 });
 
-it('a replayed delivery whose later one is ending is ended after it, and what waits behind both is not left', async () => {
+test('a replayed delivery whose later one is ending is ended after it, and what waits behind both is not left', async () => {
   const { destinationId } = await fixture.addReceiver();
   const { close } = await fixture.start();
   await close();
@@ -294,7 +294,7 @@ it('a replayed delivery whose later one is ending is ended after it, and what wa
   expect(await statesOfDeliveries()).toEqual([removed, 'dead: gone', removed]);
 });
 
-it('endPending ends and drops nothing while the destination is not disabled', async () => {
+test('endPending ends and drops nothing while the destination is not disabled', async () => {
   const { destinationId } = await fixture.addReceiver();
   const { close } = await fixture.start();
   await close();
@@ -317,7 +317,7 @@ it('endPending ends and drops nothing while the destination is not disabled', as
   expect(dropped).toHaveLength(2);
 });
 
-it('a delivery that is leased while those to its destination end stays in the queue', async () => {
+test('a delivery that is leased while those to its destination end stays in the queue', async () => {
   const { destinationId } = await fixture.addReceiver();
   const { close } = await fixture.start();
   await close();
@@ -339,7 +339,7 @@ it('a delivery that is leased while those to its destination end stays in the qu
   expect(queue.size).toBe(1);
 });
 
-it('when the deliveries to one disabled destination cannot be ended, those to another one are', async () => {
+test('when the deliveries to one disabled destination cannot be ended, those to another one are', async () => {
   const [failing, other] = [await fixture.addReceiver(), await fixture.addReceiver()];
   const { close } = await fixture.start();
   await close();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { migrate } from '@creditlane/postgres/migrate';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Webhooks1763700000000 } from './migrations/0001-webhooks.ts';
 import { destinationRevisions1763800000000 } from './migrations/0002-destination-revisions.ts';
 import { messageTraces1763900000000 } from './migrations/0003-message-traces.ts';
@@ -71,7 +71,7 @@ async function addPendingDelivery(destinationId: string, sequence: number): Prom
   return id;
 }
 
-it.each(RELEASES)(
+test.each(RELEASES)(
   'pending deliveries in a database of $release are delivered in order, before new deliveries',
   async ({ migrations }) => {
     const { received, destinationId } = await fixture.addReceiver();
@@ -89,7 +89,7 @@ it.each(RELEASES)(
   },
 );
 
-it.each(RELEASES)(
+test.each(RELEASES)(
   'ended deliveries in a database of $release are listed beside later ones, and can be replayed',
   async ({ migrations }) => {
     const receiver = await fixture.addReceiver();

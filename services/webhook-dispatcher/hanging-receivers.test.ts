@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createTestFixture, type TestFixture, upTo } from './test-fixture.ts';
 import { hang } from './test-receiver.ts';
 
@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 describe('receivers that hang', () => {
-  it('do not delay deliveries to other receivers, though their deliveries would use up MAX_IN_FLIGHT', async () => {
+  test('do not delay deliveries to other receivers, though their deliveries would use up MAX_IN_FLIGHT', async () => {
     const hanging = await Promise.all(upTo(4).map(() => fixture.addReceiver()));
     for (const { respondWith } of hanging) respondWith(hang);
     const healthy = await Promise.all(upTo(4).map(() => fixture.addReceiver()));
@@ -39,7 +39,7 @@ describe('receivers that hang', () => {
     await expect.poll(queueSize).toBeLessThanOrEqual(4 * 2 * 3);
   });
 
-  it('and use up MAX_IN_FLIGHT delay new receivers no longer than until their requests are slow', async () => {
+  test('and use up MAX_IN_FLIGHT delay new receivers no longer than until their requests are slow', async () => {
     const hanging = await Promise.all(upTo(3).map(() => fixture.addReceiver()));
     for (const { respondWith } of hanging) respondWith(hang);
     const { bus } = await fixture.start({

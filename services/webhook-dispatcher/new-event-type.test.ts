@@ -4,7 +4,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { toMessage } from '@creditlane/events/message';
 import type { ApplicationSubmitted } from '@creditlane/proto/applications/v1/applications_events';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSchemaCompiler } from './events/body-schema.ts';
 import {
   type DestinationRevision,
@@ -105,7 +105,7 @@ function submitted({ applicant = 'Ana', retailerId = fixture.retailerId as strin
   );
 }
 
-it('a webhook of the new type is sent to its recipient alone, at its path, signed in its header', async () => {
+test('a webhook of the new type is sent to its recipient alone, at its path, signed in its header', async () => {
   const others = await fixture.addReceiver();
   const { received, secret } = await addRecipient();
   const { bus, settled } = await start();
@@ -121,7 +121,7 @@ it('a webhook of the new type is sent to its recipient alone, at its path, signe
   expect(headers['x-service-signature']).toBeUndefined();
 });
 
-it('webhooks of the new type keep the order of their ordering key while the receiver fails', async () => {
+test('webhooks of the new type keep the order of their ordering key while the receiver fails', async () => {
   const { received, respondWith } = await addRecipient();
   const refused = new Set([1, 3]);
   respondWith(({ headers }, response) => {
@@ -136,7 +136,7 @@ it('webhooks of the new type keep the order of their ordering key while the rece
   expect(sent).toEqual(['Ana', 'Ana', 'Bo', 'Cy', 'Cy', 'Di']);
 });
 
-it('a webhook rendered when sent is stored as a reference, and has the same bytes on every attempt', async () => {
+test('a webhook rendered when sent is stored as a reference, and has the same bytes on every attempt', async () => {
   const { received, respondWith } = await addRecipient();
   respondWith(answer(500));
   const { bus } = await start();
@@ -147,7 +147,7 @@ it('a webhook rendered when sent is stored as a reference, and has the same byte
   expect(rows).toEqual([{ body: null, reference: [...snapshots.keys()][0] }]);
 });
 
-it('a webhook rendered when sent is dead if its payload does not match its schema, and the next is sent', async () => {
+test('a webhook rendered when sent is dead if its payload does not match its schema, and the next is sent', async () => {
   const { received } = await addRecipient();
   const { bus, settled } = await start();
   const [unfit, next] = [submitted(), submitted()];
@@ -166,7 +166,7 @@ it('a webhook rendered when sent is dead if its payload does not match its schem
   expect(attempts.rows).toContainEqual({ status: null, failure: 'payload_unfit' });
 });
 
-it('a webhook rendered when sent waits while its content cannot be read, and no attempt is counted', async () => {
+test('a webhook rendered when sent waits while its content cannot be read, and no attempt is counted', async () => {
   const { received } = await addRecipient();
   isSnapshotServiceAvailable = false;
   const { bus, settled } = await start();
@@ -179,7 +179,7 @@ it('a webhook rendered when sent waits while its content cannot be read, and no 
   expect(rows).toEqual([{ state: 'delivered', attempts: 1 }]);
 });
 
-it('one dispatcher delivers webhooks of the new type and of decisions', async () => {
+test('one dispatcher delivers webhooks of the new type and of decisions', async () => {
   const { received } = await addRecipient();
   const { bus, settled } = await start();
   await bus.publish([submitted()]);
@@ -192,7 +192,7 @@ it('one dispatcher delivers webhooks of the new type and of decisions', async ()
   ]);
 });
 
-it('an event that its source cannot read becomes a dead letter', async () => {
+test('an event that its source cannot read becomes a dead letter', async () => {
   const { received } = await addRecipient();
   const { bus, settled } = await start();
   await bus.publish([submitted({ retailerId: '' }), submitted()]);

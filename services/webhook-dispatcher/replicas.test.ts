@@ -5,7 +5,7 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { generateIdentityKeys } from '@creditlane/rpc/identity';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliveriesClient, ownerOf } from './own-deliveries/test-owner.ts';
 import { addEndedDeliveries } from './replays/test-ended-deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, until, upTo } from './test-fixture.ts';
@@ -27,7 +27,7 @@ async function makeRetriesDue(): Promise<void> {
 }
 
 describe('dispatchers that share a database', () => {
-  it('deliver everything once and in order, even if they consume an application’s events alternately', async () => {
+  test('deliver everything once and in order, even if they consume an application’s events alternately', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     const delivered: Received[] = [];
     let requests = 0;
@@ -58,7 +58,7 @@ describe('dispatchers that share a database', () => {
     }
   });
 
-  it('send nothing again that one of them is sending when it closes, also after the time of its lease', async () => {
+  test('send nothing again that one of them is sending when it closes, also after the time of its lease', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     const answers: ServerResponse[] = [];
     respondWith((_, response) => void answers.push(response));
@@ -74,7 +74,7 @@ describe('dispatchers that share a database', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('store that a destination no longer fails when one of them delivers what another one could not', async () => {
+  test('store that a destination no longer fails when one of them delivers what another one could not', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     const other = await fixture.start();
     await other.bus.publish([fixture.event()]);
@@ -94,7 +94,7 @@ describe('dispatchers that share a database', () => {
     expect(await health()).toEqual([{ fails: false }]);
   });
 
-  it('continue with the deliveries of a dispatcher that closes', async () => {
+  test('continue with the deliveries of a dispatcher that closes', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     respondWith(answer(503));
     const first = await fixture.start({ RETRY_DELAYS: '1h' });
@@ -110,7 +110,7 @@ describe('dispatchers that share a database', () => {
 });
 
 describe('a destination whose circuit breaker is open', () => {
-  it('is sent one request at a time by all dispatchers together, and everything once it answers', async () => {
+  test('is sent one request at a time by all dispatchers together, and everything once it answers', async () => {
     const { received, respondWith, destinationId } = await fixture.addReceiver();
     const hanging: ServerResponse[] = [];
     respondWith((_, response) => void hanging.push(response));
@@ -181,7 +181,7 @@ describe('a dispatcher that is killed', () => {
     return child;
   }
 
-  it('in the middle of a replay of many deliveries neither loses nor doubles any', async () => {
+  test('in the middle of a replay of many deliveries neither loses nor doubles any', async () => {
     const receiver = await fixture.addReceiver();
     const first = await fixture.start({ REPLAYS_PER_SECOND: '1' });
     await addEndedDeliveries(fixture, { ...receiver, count: 60, applications: 20 });
@@ -204,7 +204,7 @@ describe('a dispatcher that is killed', () => {
     expect(rows).toEqual([{ state: 'completed', ...counts }]);
   }, 60_000);
 
-  it('loses no delivery, and the next dispatcher repeats only the requests that were under way', async () => {
+  test('loses no delivery, and the next dispatcher repeats only the requests that were under way', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     respondWith(answer(503));
     const first = await fixture.start({ RETRY_DELAYS: '300ms,300ms,300ms' });

@@ -1,7 +1,7 @@
 import { ConfigError, type Env } from '@creditlane/runtime/env';
 import { readSettings } from '@creditlane/runtime/setting';
 import { localSettings } from '@creditlane/service/settings';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { RETRY_DELAYS_MS } from './sending/schedule.ts';
 import { webhookDispatcher } from './service.ts';
 
@@ -9,7 +9,7 @@ const read = (env: Env) => readSettings(env, localSettings(webhookDispatcher)).o
 
 const needed = { DATABASE_URL: 'postgres://localhost/webhooks' };
 
-it('without settings only https to public addresses is allowed, and the retry schedule is the default', () => {
+test('without settings only https to public addresses is allowed, and the retry schedule is the default', () => {
   const settings = read(needed);
   expect(settings.egress).toEqual({ allowHttp: false, allowLoopback: false, ports: [443, 8443] });
   expect(settings).toMatchObject({
@@ -19,20 +19,20 @@ it('without settings only https to public addresses is allowed, and the retry sc
   });
 });
 
-it('with RETRY_DELAYS the schedule is the given one', () => {
+test('with RETRY_DELAYS the schedule is the given one', () => {
   expect(read({ ...needed, RETRY_DELAYS: '200ms, 5s,2h' }).retryDelaysMs).toEqual([
     200, 5_000, 7_200_000,
   ]);
 });
 
-it.each([
+test.each([
   ['RETRY_DELAYS', '5s,3651d', 'RETRY_DELAYS: must be time spans of at most 3650d'],
   ['DISABLE_AFTER', '3651d', 'DISABLE_AFTER: must be a time span'],
 ])('with a longer %s than %s may be, the start is refused', (name, value, problem) => {
   expect(() => read({ ...needed, [name]: value })).toThrow(problem);
 });
 
-it('with several problems the error lists all of them', () => {
+test('with several problems the error lists all of them', () => {
   const env = { RETRY_DELAYS: '5 seconds', EGRESS_PORTS: '443,http', LEASE: '1h' };
   try {
     read(env);

@@ -1,6 +1,6 @@
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { answer } from '../test-receiver.ts';
 import { endRemovedDestinations } from './removed-destinations.ts';
@@ -48,7 +48,7 @@ async function statesOfDeliveries(destinationId: string) {
   return rows.map(({ state, reason }) => (reason === null ? state : `${state}: ${reason}`));
 }
 
-it('deliveries to a removed destination that wait for their next attempt or behind another are dead', async () => {
+test('deliveries to a removed destination that wait for their next attempt or behind another are dead', async () => {
   const removed = await fixture.addReceiver();
   const kept = await fixture.addReceiver();
   removed.respondWith(answer(500));
@@ -68,7 +68,7 @@ it('deliveries to a removed destination that wait for their next attempt or behi
   expect(await endRemoved()).toEqual([]);
 });
 
-it('a disabled destination that was removed is no longer counted as disabled', async () => {
+test('a disabled destination that was removed is no longer counted as disabled', async () => {
   const { respondWith, destinationId } = await fixture.addReceiver();
   respondWith(answer(410));
   const { bus, settled, metrics } = await fixture.start();
@@ -80,7 +80,7 @@ it('a disabled destination that was removed is no longer counted as disabled', a
   expect(await metrics()).toContain('creditlane_webhook_disabled_destinations 0');
 });
 
-it('a request that is under way while its destination is removed is delivered when it succeeds', async () => {
+test('a request that is under way while its destination is removed is delivered when it succeeds', async () => {
   const { respondWith, destinationId } = await fixture.addReceiver();
   respondWith(async (_, response) => {
     fixture.integrations.destinations.delete(destinationId);
@@ -95,7 +95,7 @@ it('a request that is under way while its destination is removed is delivered wh
     .toEqual(['delivered', 'dead: destination_removed']);
 });
 
-it('a round continues after the destinations of the round before', async () => {
+test('a round continues after the destinations of the round before', async () => {
   const { pool, asked } = { pool: fixture.sql, asked: [] as string[] };
   const { close } = await fixture.start();
   await close();

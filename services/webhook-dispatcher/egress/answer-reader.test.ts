@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type AnswerEnd, AnswerReader } from './answer-reader.ts';
 
 /** The end of an answer whose bytes come in pieces of these sizes; the last piece is the rest. */
@@ -82,15 +82,18 @@ const NOT_REUSABLE: [what: string, answer: string, end: AnswerEnd][] = [
 ];
 
 describe('an answer', () => {
-  it.each(COMPLETE)('with %s is read to its end, and the connection is kept', (_, answer, end) => {
+  test.each(COMPLETE)(
+    'with %s is read to its end, and the connection is kept',
+    (_, answer, end) => {
+      expect(read(answer)).toEqual(end);
+    },
+  );
+
+  test.each(NOT_REUSABLE)('that %s counts, and the connection is closed', (_, answer, end) => {
     expect(read(answer)).toEqual(end);
   });
 
-  it.each(NOT_REUSABLE)('that %s counts, and the connection is closed', (_, answer, end) => {
-    expect(read(answer)).toEqual(end);
-  });
-
-  it.each([
+  test.each([
     ['a status line of another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['a status of two digits', 'HTTP/1.1 20 OK\r\n'],
     ['a control character in a header', 'HTTP/1.1 200 OK\r\na: \0\r\n'],
@@ -108,7 +111,7 @@ describe('an answer', () => {
     expect(read(answer)).toEqual(failed('answer_malformed'));
   });
 
-  it('with 64 headers, trailers included, counts; with 65 in its head it fails', () => {
+  test('with 64 headers, trailers included, counts; with 65 in its head it fails', () => {
     const headers = (count: number) => 'a: b\r\n'.repeat(count);
     const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n';
     expect(read(`${chunked}${headers(60)}\r\n0\r\n${headers(3)}\r\n`)).toEqual(
@@ -118,7 +121,7 @@ describe('an answer', () => {
     expect(read(`${chunked}${headers(64)}\r\n0\r\n\r\n`)).toEqual(failed('too_many_headers'));
   });
 
-  it('that the connection cuts off has no end', () => {
+  test('that the connection cuts off has no end', () => {
     for (const answer of [
       '',
       'HTTP/1.1 200 OK\r\n',
@@ -128,7 +131,7 @@ describe('an answer', () => {
     }
   });
 
-  it('ends in the same way however its bytes are split', () => {
+  test('ends in the same way however its bytes are split', () => {
     const answers = [...COMPLETE, ...NOT_REUSABLE.slice(0, -1)].map(([, answer]) => answer);
     fc.assert(
       fc.property(
@@ -142,7 +145,7 @@ describe('an answer', () => {
     );
   });
 
-  it('of any bytes has an outcome, or none while it is incomplete, and never throws', () => {
+  test('of any bytes has an outcome, or none while it is incomplete, and never throws', () => {
     const part = fc.oneof(
       fc.constantFrom('HTTP/1.1 200 OK', '\r\n', 'transfer-encoding: chunked', '\0', '0', '5;'),
       fc.string(),

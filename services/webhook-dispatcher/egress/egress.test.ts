@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Egress, type EgressOptions } from './egress.ts';
 
 const opened: { close(): Promise<unknown> | unknown }[] = [];
@@ -75,7 +75,7 @@ const post = {
 };
 
 describe('posting a webhook', () => {
-  it('sends exactly the given bytes and headers to the event’s path', async () => {
+  test('sends exactly the given bytes and headers to the event’s path', async () => {
     const seen: unknown[] = [];
     const { url } = await receiver(async (request, response) => {
       const chunks = await request.toArray();
@@ -92,7 +92,7 @@ describe('posting a webhook', () => {
     expect(seen).toEqual([['POST', '/hook/application-booked', '1', '{"é":1}']]);
   });
 
-  it.each([
+  test.each([
     ['a new connection, which closes,', { before: 0, connections: 2 }],
     ['a kept connection, which stays open,', { before: 1, connections: 1 }],
   ])('sends nothing over %s when the request must not be sent any more', async (_, expected) => {
@@ -120,7 +120,7 @@ describe('posting a webhook', () => {
     expect(made).toBe(connections);
   });
 
-  it('reuses a connection, and opens another when the receiver has closed it', async () => {
+  test('reuses a connection, and opens another when the receiver has closed it', async () => {
     const connections: Socket[] = [];
     const { server, url } = await receiver((_, response) => response.end('ok'));
     server.on('connection', (socket) => connections.push(socket));
@@ -135,7 +135,7 @@ describe('posting a webhook', () => {
     }
   });
 
-  it('takes no surplus answer for that of the next request, also before it was read', async () => {
+  test('takes no surplus answer for that of the next request, also before it was read', async () => {
     const sockets: Socket[] = [];
     const { server, url } = await receiver((_, response) => {
       response.writeHead(sockets.length === 1 ? 500 : 503).end();
@@ -150,7 +150,7 @@ describe('posting a webhook', () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it('opens no more connections than allowed, and sends all requests', async () => {
+  test('opens no more connections than allowed, and sends all requests', async () => {
     let open = 0;
     let mostOpen = 0;
     const { server, url } = await receiver((_, response) =>
@@ -182,7 +182,7 @@ describe('posting a webhook', () => {
       return { url, sockets, closed };
     }
 
-    it('closes the one that was idle longest, of whichever destination', async () => {
+    test('closes the one that was idle longest, of whichever destination', async () => {
       const { url, sockets, closed } = await countingReceiver();
       const out = egress({ maxIdleConnections: 2 });
       const send = (destinationId: string) =>
@@ -194,7 +194,7 @@ describe('posting a webhook', () => {
       expect(sockets).toHaveLength(4);
     });
 
-    it('does not count connections that the receiver has closed', async () => {
+    test('does not count connections that the receiver has closed', async () => {
       const { url, sockets, closed } = await countingReceiver();
       const out = egress({ maxIdleConnections: 2 });
       const send = (destinationId: string) =>
@@ -213,7 +213,7 @@ describe('posting a webhook', () => {
     });
   });
 
-  it('resolves to no outcome when it is closed meanwhile', async () => {
+  test('resolves to no outcome when it is closed meanwhile', async () => {
     const { url } = await receiver(() => {});
     const out = egress({ connectionsPerDestination: 1 });
     const posts = [1, 2].map(() => out.post({ ...post, destinationUrl: url }));
@@ -222,7 +222,7 @@ describe('posting a webhook', () => {
     expect(await Promise.all(posts)).toEqual([undefined, undefined]);
   });
 
-  it('sends nothing after it is closed', async () => {
+  test('sends nothing after it is closed', async () => {
     let requests = 0;
     const { url } = await receiver((_, response) => {
       requests += 1;
@@ -234,7 +234,7 @@ describe('posting a webhook', () => {
     expect(requests).toBe(0);
   });
 
-  it('ends a request to a destination that is no longer cached when it is closed', async () => {
+  test('ends a request to a destination that is no longer cached when it is closed', async () => {
     const { url } = await receiver(() => {});
     const { server, url: refusing } = await receiver(() => {});
     await new Promise((resolve) => server.close(resolve));
@@ -248,7 +248,7 @@ describe('posting a webhook', () => {
     expect(await hanging).toBeUndefined();
   });
 
-  it('does not follow a redirect', async () => {
+  test('does not follow a redirect', async () => {
     let requests = 0;
     const { url } = await receiver((_, response) => {
       requests += 1;
@@ -259,7 +259,7 @@ describe('posting a webhook', () => {
     expect(requests).toBe(1);
   });
 
-  it('returns the delay that a receiver asks for by Retry-After', async () => {
+  test('returns the delay that a receiver asks for by Retry-After', async () => {
     const { url } = await receiver((_, response) =>
       response.writeHead(503, { 'retry-after': '7' }).end(),
     );
@@ -267,13 +267,13 @@ describe('posting a webhook', () => {
     expect(outcome).toEqual({ kind: 'answered', status: 503, retryAfterMs: 7_000 });
   });
 
-  it('fails by the deadline when a receiver does not answer', async () => {
+  test('fails by the deadline when a receiver does not answer', async () => {
     const { url } = await receiver(() => {});
     const outcome = await egress({ deadlineMs: 150 }).post({ ...post, destinationUrl: url });
     expect(outcome).toEqual({ kind: 'failed', reason: 'deadline' });
   });
 
-  it('with a deadline of its own fails by the earlier of it and that of the egress', async () => {
+  test('with a deadline of its own fails by the earlier of it and that of the egress', async () => {
     const late = { kind: 'failed', reason: 'deadline' };
     const { url } = await receiver(() => {});
     const [own, others] = [egress({ deadlineMs: NEVER_MS }), egress({ deadlineMs: 150 })];
@@ -282,7 +282,7 @@ describe('posting a webhook', () => {
     expect(await others.post({ ...hanging, ownDeadlineMs: NEVER_MS })).toEqual(late);
   });
 
-  it('reads an answer that arrived before the deadline after the process was stopped past it', async () => {
+  test('reads an answer that arrived before the deadline after the process was stopped past it', async () => {
     const { counts, url } = await receiverInWorker();
     const deadlineMs = 2_000;
     const stop = () => {
@@ -298,7 +298,7 @@ describe('posting a webhook', () => {
     expect(counts[ANSWERS]).toBe(1);
   });
 
-  it('sends nothing when a connection opens after the process was stopped past the deadline', async () => {
+  test('sends nothing when a connection opens after the process was stopped past the deadline', async () => {
     const { counts, url } = await receiverInWorker();
     const posted = egress({ deadlineMs: 500 }).post({ ...post, destinationUrl: url });
     // The connection opens meanwhile, and Node reads that after the timers.
@@ -309,7 +309,7 @@ describe('posting a webhook', () => {
     expect(counts[REQUESTS]).toBe(1);
   });
 
-  it('fails by the deadline when an answer comes byte by byte', async () => {
+  test('fails by the deadline when an answer comes byte by byte', async () => {
     const { url } = await receiver((_, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('.'), 20);
@@ -319,7 +319,7 @@ describe('posting a webhook', () => {
     expect(outcome).toEqual({ kind: 'failed', reason: 'deadline' });
   });
 
-  it('fails by the deadline, without a request, when no connection becomes free', async () => {
+  test('fails by the deadline, without a request, when no connection becomes free', async () => {
     let requests = 0;
     const { url } = await receiver(() => {
       requests += 1;
@@ -337,7 +337,7 @@ describe('posting a webhook', () => {
     expect(requests).toBe(0);
   });
 
-  it('reads 64 KiB of an endless answer and returns its status', async () => {
+  test('reads 64 KiB of an endless answer and returns its status', async () => {
     let sent = 0;
     const { url } = await receiver((_, response) => {
       response.writeHead(200);
@@ -353,7 +353,7 @@ describe('posting a webhook', () => {
     expect(sent).toBeLessThan(16 * 1_024 * 1_024);
   });
 
-  it('fails when an answer has more than 16 KiB of headers', async () => {
+  test('fails when an answer has more than 16 KiB of headers', async () => {
     const { url } = await receiver((_, response) =>
       response.writeHead(200, { a: 'x'.repeat(20_000) }).end(),
     );
@@ -361,7 +361,7 @@ describe('posting a webhook', () => {
     expect(outcome).toEqual({ kind: 'failed', reason: 'answer_too_large' });
   });
 
-  it('fails with the connection’s error when no server listens', async () => {
+  test('fails with the connection’s error when no server listens', async () => {
     const { server, url } = await receiver(() => {});
     await new Promise((resolve) => server.close(resolve));
     const outcome = await egress().post({ ...post, destinationUrl: url });
@@ -384,7 +384,7 @@ describe('the guard on connections', () => {
     return { outcome, connections };
   }
 
-  it.each([
+  test.each([
     ['127.0.0.1'],
     ['10.0.0.1', '8.8.8.8'],
     ['8.8.8.8', '127.0.0.1'],
@@ -398,13 +398,13 @@ describe('the guard on connections', () => {
     expect(connections).toBe(0);
   });
 
-  it('opens no connection to an IP literal that is not public', async () => {
+  test('opens no connection to an IP literal that is not public', async () => {
     const { outcome, connections } = await postTo('127.0.0.1', {});
     expect(outcome).toEqual({ kind: 'failed', reason: 'address_not_public' });
     expect(connections).toBe(0);
   });
 
-  it.each([
+  test.each([
     ['localhost..', 'host_name_invalid'],
     ['localhost.', 'host_name_invalid'],
     ['127.0.0.1.', 'host_not_canonical'],
@@ -415,7 +415,7 @@ describe('the guard on connections', () => {
     expect(connections).toBe(0);
   });
 
-  it('checks the addresses of a name for each connection, so that DNS rebinding has no effect', async () => {
+  test('checks the addresses of a name for each connection, so that DNS rebinding has no effect', async () => {
     const answers = [['8.8.8.8', '10.0.0.1'], ['127.0.0.1']];
     const resolve = async () => answers.shift() ?? [];
     const first = await postTo('rebinding.example.com', { resolve });
@@ -426,7 +426,7 @@ describe('the guard on connections', () => {
     ]);
   });
 
-  it.each([
+  test.each([
     ['has no address', async () => []],
     ['cannot be looked up', async () => Promise.reject(new Error('SERVFAIL'))],
   ])('fails with name_unknown when a name %s', async (_, resolve) => {

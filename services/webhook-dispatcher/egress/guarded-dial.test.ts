@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { guardedDial } from './guarded-dial.ts';
 
-it.each(['http:', 'https:'])(
+test.each(['http:', 'https:'])(
   'a connection by %s whose peer address is not public is closed before a byte is sent',
   async (protocol) => {
     let bytes = 0;

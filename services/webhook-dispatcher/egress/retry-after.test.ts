@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { retryAfterMs } from './retry-after.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 
 describe('Retry-After', () => {
-  it.each([
+  test.each([
     ['120', 120_000],
     [' 0 ', 0],
     ['Sun, 01 Mar 2026 12:00:30 GMT', 30_000],

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
-import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Egress } from './egress.ts';
 
 const HOUR_MS = 3_600_000;
@@ -55,7 +55,7 @@ async function start({ isTrusted = true, keepsConnections = true } = {}) {
   return { post, handshakes, bodies };
 }
 
-it.each(['localhost', '127.0.0.1'])('posts by TLS to %s on one connection', async (hostname) => {
+test.each(['localhost', '127.0.0.1'])('posts by TLS to %s on one connection', async (hostname) => {
   const { post, handshakes, bodies } = await start();
   // The second body needs several TLS records.
   const sent = ['{}', `"${'é'.repeat(40_000)}"`, '{}'];
@@ -66,14 +66,14 @@ it.each(['localhost', '127.0.0.1'])('posts by TLS to %s on one connection', asyn
   expect(handshakes).toEqual(['full']);
 });
 
-it('resumes the TLS session of the previous connection', async () => {
+test('resumes the TLS session of the previous connection', async () => {
   const { post, handshakes } = await start({ keepsConnections: false });
   await post('localhost');
   await post('localhost');
   expect(handshakes).toEqual(['full', 'resumed']);
 });
 
-it.each([
+test.each([
   ['an hour after its certificate was seen', { startMs: 0, afterMs: HOUR_MS + 1_000 }],
   ['when its certificate has ended', { startMs: CERTIFICATE_MS - 60_000, afterMs: 61_000 }],
 ])('resumes no session %s', async (_, { startMs, afterMs }) => {
@@ -89,7 +89,7 @@ it.each([
   expect(handshakes).toEqual(['full', 'resumed', 'full']);
 });
 
-it('closes a connection whose certificate has ended after its exchange', async () => {
+test('closes a connection whose certificate has ended after its exchange', async () => {
   const { post, handshakes } = await start();
   const endMs = Date.now() + CERTIFICATE_MS;
   vi.useFakeTimers({ toFake: ['Date'], now: endMs - 60_000 });
@@ -100,13 +100,13 @@ it('closes a connection whose certificate has ended after its exchange', async (
   expect(handshakes).toEqual(['full', 'full']);
 });
 
-it('sends nothing to a receiver whose certificate is not trusted', async () => {
+test('sends nothing to a receiver whose certificate is not trusted', async () => {
   const { post, bodies } = await start({ isTrusted: false });
   expect(await post('localhost')).toMatchObject({ kind: 'failed' });
   expect(bodies).toEqual([]);
 });
 
-it('sends nothing to a receiver whose certificate has another name', async () => {
+test('sends nothing to a receiver whose certificate has another name', async () => {
   const { post, bodies } = await start();
   const resolve = async () => ['127.0.0.1'];
   await egress.close();

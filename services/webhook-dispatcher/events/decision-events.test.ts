@@ -5,7 +5,7 @@ import {
   type DecisionRecorded,
   DecisionRecordedSchema,
 } from '@creditlane/proto/decisions/v1/decisions_events';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decisionSource } from './decision-events.ts';
 import { UnreadableEventError } from './webhook-event-type.ts';
 
@@ -52,7 +52,7 @@ function bodyOf(event: DecisionRecorded): Record<string, unknown> {
 }
 
 describe('the webhook of a decision', () => {
-  it.each([
+  test.each([
     [DecisionValue.BOOKED, 'applicationBooked', 'BOOKED'],
     [DecisionValue.APPROVED, 'applicationApproved', 'APPROVED'],
     [
@@ -70,21 +70,21 @@ describe('the webhook of a decision', () => {
     expect(bodyOf(recorded({ decision }))).toMatchObject({ ...ids, status });
   });
 
-  it.each([DecisionValue.WITHDRAWN, DecisionValue.DRAFT])(
+  test.each([DecisionValue.WITHDRAWN, DecisionValue.DRAFT])(
     'decision %i has no webhook',
     (decision) => {
       expect(render(recorded({ decision }))).toBeUndefined();
     },
   );
 
-  it('an event without an offer has no terms in its body', () => {
+  test('an event without an offer has no terms in its body', () => {
     const body = bodyOf(
       recorded({ decision: DecisionValue.BOOKED, conditions: 'none', paymentAmount: 1 }),
     );
     expect(body).toEqual({ ...ids, status: 'BOOKED', conditions: 'none' });
   });
 
-  it('an event with an offer has the terms in force, and no differences where there are none', () => {
+  test('an event with an offer has the terms in force, and no differences where there are none', () => {
     expect(bodyOf(recorded({ decision: DecisionValue.APPROVED }))).toEqual({
       ...ids,
       status: 'APPROVED',
@@ -94,7 +94,7 @@ describe('the webhook of a decision', () => {
     });
   });
 
-  it('payments are in Canadian dollars, and differences from the worksheet in decimals', () => {
+  test('payments are in Canadian dollars, and differences from the worksheet in decimals', () => {
     const event = recorded(
       { decision: DecisionValue.APPROVED, paymentAmount: 412.5, maxPayment: 500 },
       { terms: { ...worksheet, interestRate: 5.69, term: 72 } },
@@ -107,7 +107,7 @@ describe('the webhook of a decision', () => {
     });
   });
 
-  it.each([
+  test.each([
     [PaymentFrequency.WEEKLY, 'WEEKLY'],
     [PaymentFrequency.BI_WEEKLY, 'BI-WEEKLY'],
     [PaymentFrequency.SEMI_MONTHLY, 'SEMI-MONTHLY'],
@@ -120,7 +120,7 @@ describe('the webhook of a decision', () => {
     expect(bodyOf(event).frequency).toBe(word);
   });
 
-  it.each([
+  test.each([
     ['firstPaymentDate', { firstPaymentDate: '' }],
     ['frequency', { frequency: PaymentFrequency.UNSPECIFIED }],
     ['interestRate', { interestRate: undefined }],
@@ -135,18 +135,18 @@ describe('the webhook of a decision', () => {
     },
   );
 
-  it('a date that no calendar has does not match the schema', () => {
+  test('a date that no calendar has does not match the schema', () => {
     const terms = { ...worksheet, firstPaymentDate: '2026-02-30' };
     const rendered = render(recorded({ decision: DecisionValue.APPROVED }, { terms }));
     expect(rendered?.mismatch).toEqual(expect.stringContaining('payload_unfit'));
   });
 
-  it('the same decision is rendered to the same bytes every time', () => {
+  test('the same decision is rendered to the same bytes every time', () => {
     const event = recorded({ decision: DecisionValue.APPROVED, conditions: 'é\u0000"\\' });
     expect(render(event)).toEqual(render(event));
   });
 
-  it.each(['applicationId', 'creditorId', 'retailerId'])(
+  test.each(['applicationId', 'creditorId', 'retailerId'])(
     'a %s that is no UUID makes the event unreadable',
     (name) => {
       const event = recorded({ decision: DecisionValue.BOOKED }, { [name]: 'A-17' });
@@ -154,7 +154,7 @@ describe('the webhook of a decision', () => {
     },
   );
 
-  it('an unknown decision value makes the event unreadable', () => {
+  test('an unknown decision value makes the event unreadable', () => {
     expect(() => render(recorded({ decision: 99 as DecisionValue }))).toThrow(UnreadableEventError);
     expect(() => render(recorded(undefined))).toThrow(UnreadableEventError);
   });

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { toMessage } from '@creditlane/events/message';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ownDeliveries } from '../own-deliveries/test-owner.ts';
 import { createTestFixture, sequences, type TestFixture, until } from '../test-fixture.ts';
 import { answer } from '../test-receiver.ts';
@@ -49,7 +49,7 @@ function enabled({ integrationId, retailerId, configJson, exists = true }: TestE
   );
 }
 
-it('integrationEnabled goes to the enabled integration alone, signed in X-INTEGRATION-SIGNATURE', async () => {
+test('integrationEnabled goes to the enabled integration alone, signed in X-INTEGRATION-SIGNATURE', async () => {
   const others = await fixture.addReceiver();
   const { destinationId: integrationId, received, secret } = await fixture.addReceiver();
   const { bus, settled } = await fixture.start();
@@ -70,7 +70,7 @@ it('integrationEnabled goes to the enabled integration alone, signed in X-INTEGR
   expect(webhook?.headers['x-service-signature']).toBeUndefined();
 });
 
-it('without a configuration the body has no configJson', async () => {
+test('without a configuration the body has no configJson', async () => {
   const { destinationId: integrationId, received } = await fixture.addReceiver();
   const { bus, settled } = await fixture.start();
   await bus.publish([enabled({ integrationId })]);
@@ -80,7 +80,7 @@ it('without a configuration the body has no configJson', async () => {
   ]);
 });
 
-it('the configuration is in no table and in no line of the log, also when the receiver fails', async () => {
+test('the configuration is in no table and in no line of the log, also when the receiver fails', async () => {
   const { destinationId: integrationId, received, respondWith } = await fixture.addReceiver();
   respondWith(answer(500));
   const { bus, logged } = await fixture.start();
@@ -96,7 +96,7 @@ it('the configuration is in no table and in no line of the log, also when the re
   expect(JSON.stringify([rows, logged()])).not.toContain('correct horse');
 });
 
-it('enablings by one retailer keep their order while the receiver fails, and another retailer does not wait', async () => {
+test('enablings by one retailer keep their order while the receiver fails, and another retailer does not wait', async () => {
   const { destinationId: integrationId, received, respondWith } = await fixture.addReceiver();
   const otherRetailer = randomUUID();
   const refused = new Set(['{"n":1}', '{"n":2}']);
@@ -117,7 +117,7 @@ it('enablings by one retailer keep their order while the receiver fails, and ano
   expect(sequences(of(otherRetailer))).toEqual([1]);
 });
 
-it('an enabling of an integration without a destination makes no delivery', async () => {
+test('an enabling of an integration without a destination makes no delivery', async () => {
   await fixture.addReceiver();
   const { bus, settled } = await fixture.start();
   await bus.publish([enabled({ integrationId: randomUUID() })]);
@@ -126,7 +126,7 @@ it('an enabling of an integration without a destination makes no delivery', asyn
   expect(rows).toEqual([]);
 });
 
-it('a delivery whose enablement was deleted becomes dead, and the next is sent', async () => {
+test('a delivery whose enablement was deleted becomes dead, and the next is sent', async () => {
   const { destinationId: integrationId, received } = await fixture.addReceiver();
   const { bus, settled } = await fixture.start();
   await bus.publish([enabled({ integrationId, exists: false }), enabled({ integrationId })]);
@@ -141,7 +141,7 @@ it('a delivery whose enablement was deleted becomes dead, and the next is sent',
   ]);
 });
 
-it('the delivery of an enabling names the retailer, and no application or creditor', async () => {
+test('the delivery of an enabling names the retailer, and no application or creditor', async () => {
   const receiver = await fixture.addReceiver();
   const { destinationId: integrationId } = receiver;
   const dispatcher = await fixture.start();
@@ -158,7 +158,7 @@ it('the delivery of an enabling names the retailer, and no application or credit
   ]);
 });
 
-it('an event without a readable id becomes a dead letter', async () => {
+test('an event without a readable id becomes a dead letter', async () => {
   const { destinationId: integrationId, received } = await fixture.addReceiver();
   const { bus, settled } = await fixture.start();
   await bus.publish([enabled({ integrationId, retailerId: 'R-17' }), enabled({ integrationId })]);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestFixture, type TestFixture, upTo } from '../test-fixture.ts';
 import { accept } from '../test-receiver.ts';
 import {
@@ -33,7 +33,7 @@ afterEach(async () => {
   await hostile.close();
 });
 
-it('four hostile destinations neither double the latency of another, nor keep memory, nor end leases', async () => {
+test('four hostile destinations neither double the latency of another, nor keep memory, nor end leases', async () => {
   const ordinary = await fixture.addReceiver();
   const { bus, logged } = await fixture.start({
     DELIVERY_DEADLINE: '5s',

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Egress } from '../egress/egress.ts';
 import type { Outcome } from '../egress/exchange.ts';
 import { HTTP_ANSWERS, TLS_ANSWERS } from './test-answers.ts';
@@ -136,7 +136,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
 describe.each(Object.entries(ANSWERS))('a receiver that sends %s', (name, answer) => {
   const { outcome, maxTlsExchanges = MAX_TLS_EXCHANGES } = answer;
 
-  it(`costs at most ${maxTlsExchanges} ordinary exchanges by TLS more, and is read to at most 128 KiB`, () =>
+  test(`costs at most ${maxTlsExchanges} ordinary exchanges by TLS more, and is read to at most 128 KiB`, () =>
     eventually(async () => {
       const byTls = await measureExchange(ordinary, 'https:');
       const usual = name in TLS_ANSWERS ? byTls : await measureExchange(ordinary, 'http:');
@@ -146,7 +146,7 @@ describe.each(Object.entries(ANSWERS))('a receiver that sends %s', (name, answer
       expect((measured.cpuMs - usual.cpuMs) / byTls.cpuMs).toBeLessThanOrEqual(maxTlsExchanges);
     }));
 
-  it('to many requests at once does not double the latency of another destination', () =>
+  test('to many requests at once does not double the latency of another destination', () =>
     eventually(async () => {
       const intervalMs = await chooseIntervalMs();
       const usualMs = Math.max(await measureLatencyMs(20, intervalMs), LATENCY_RESOLUTION_MS);
@@ -158,7 +158,7 @@ describe.each(Object.entries(ANSWERS))('a receiver that sends %s', (name, answer
     }));
 });
 
-it('the memory that hostile answers take returns', async () => {
+test('the memory that hostile answers take returns', async () => {
   const beforeBytes = await usedBytesAfterGarbageCollection();
   for (const name of Object.keys(ANSWERS)) {
     await Promise.all(Array.from({ length: AT_ONCE }, () => post(hostile, name)));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { laneKey } from '../queue/delivery.ts';
 import {
   type Content,
@@ -58,7 +58,7 @@ const outline = (batch: NewEvent[], stored: Partial<StoredState> = {}) =>
   );
 
 describe('planning the deliveries of a batch', () => {
-  it('in an empty lane the first delivery is due and the others wait, numbered 1, 2, 3', () => {
+  test('in an empty lane the first delivery is due and the others wait, numbered 1, 2, 3', () => {
     expect(outline([newEvent(1), newEvent(2), newEvent(3)])).toEqual([
       ['event-1', 'dest', 1, 'due', null],
       ['event-2', 'dest', 2, 'waiting', null],
@@ -66,7 +66,7 @@ describe('planning the deliveries of a batch', () => {
     ]);
   });
 
-  it('with stored state, high-water marks, numbers and lanes continue from the stored ones', () => {
+  test('with stored state, high-water marks, numbers and lanes continue from the stored ones', () => {
     const stored = {
       highWaterMarks: new Map([[seriesKey('application', 'creditor'), 4]]),
       lastSequences: new Map([[counterKey('application', 'creditor', 'dest'), 3]]),
@@ -77,18 +77,18 @@ describe('planning the deliveries of a batch', () => {
     ]);
   });
 
-  it('an event at or below the high-water mark is dropped, also within the batch', () => {
+  test('an event at or below the high-water mark is dropped, also within the batch', () => {
     expect(outline([newEvent(2), newEvent(1), newEvent(2)])).toEqual([
       ['event-2', 'dest', 1, 'due', null],
     ]);
   });
 
-  it('the plan names the events that it drops', () => {
+  test('the plan names the events that it drops', () => {
     const plan = planDeliveries([newEvent(2), newEvent(1)], NOTHING_STORED, newId);
     expect(plan.staleEventIds).toEqual(['event-1']);
   });
 
-  it('an event without a position in a series is never dropped', () => {
+  test('an event without a position in a series is never dropped', () => {
     const repeated = () => newEvent(1, { hasSeriesPosition: false });
     expect(outline([repeated(), repeated()])).toEqual([
       ['event-1', 'dest', 1, 'due', null],
@@ -96,7 +96,7 @@ describe('planning the deliveries of a batch', () => {
     ]);
   });
 
-  it('lanes are by ordering key and destination, and numbers by numbering key as well', () => {
+  test('lanes are by ordering key and destination, and numbers by numbering key as well', () => {
     expect(
       outline([
         newEvent(1, { recipients: recipientsAt('a', 'b') }),
@@ -119,7 +119,7 @@ describe('planning the deliveries of a batch', () => {
     ]);
   });
 
-  it('a delivery that will not be sent has no number and does not hold its lane', () => {
+  test('a delivery that will not be sent has no number and does not hold its lane', () => {
     const content: Content = { kind: 'unsendable', body: '{}', reason: 'payload_unfit: x' };
     expect(outline([newEvent(1, { content }), newEvent(2)])).toEqual([
       ['event-1', 'dest', null, 'dead', 'payload_unfit: x'],
@@ -127,7 +127,7 @@ describe('planning the deliveries of a batch', () => {
     ]);
   });
 
-  it('deliveries to a disabled destination are numbered and dead until the destination is set anew', () => {
+  test('deliveries to a disabled destination are numbered and dead until the destination is set anew', () => {
     const disabledRevisions = new Map([['dest', 3]]);
     const at = (revision: number) => ({ recipients: [{ destinationId: 'dest', revision }] });
     expect(outline([newEvent(1, at(3))], { disabledRevisions })).toEqual([
@@ -139,7 +139,7 @@ describe('planning the deliveries of a batch', () => {
     expect(plan.enabledRevisions).toEqual(new Map([['dest', 4]]));
   });
 
-  it('an event without a webhook moves the high-water mark and stores no message', () => {
+  test('an event without a webhook moves the high-water mark and stores no message', () => {
     const plan = planDeliveries([newEvent(7, { hasWebhook: false })], NOTHING_STORED, newId);
     expect(plan.highWaterMarks).toEqual(new Map([[seriesKey('application', 'creditor'), 7]]));
     expect([plan.messages, plan.deliveries]).toEqual([[], []]);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
 
@@ -73,7 +73,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 describe('the list of own deliveries', () => {
-  it.each<[string, object, number[]]>([
+  test.each<[string, object, number[]]>([
     ['without a filter', {}, [8, 7, 6, 5, 4, 2, 1, 0]],
     ['by state', { state: DeliveryState.DEAD }, [8, 1]],
     ['by event', { event: 'applicationDeclined' }, [8, 4]],
@@ -100,7 +100,7 @@ describe('the list of own deliveries', () => {
     expect(await list(filter)).toEqual({ minutes, nextCursor: '' });
   });
 
-  it.each<[string, object, number[]]>([
+  test.each<[string, object, number[]]>([
     ['of all', {}, [8, 7, 6, 5, 4, 2, 1, 0]],
     ['of an event', { event: 'applicationBooked' }, [5, 2, 1, 0]],
     ['of an application', { applicationId: APPLICATION }, [8, 2]],
@@ -118,20 +118,20 @@ describe('the list of own deliveries', () => {
     }
   });
 
-  it('refuses the cursor of another filter', async () => {
+  test('refuses the cursor of another filter', async () => {
     const { nextCursor: cursor } = await list({ limit: 1 });
     for (const filter of [{ state: DeliveryState.DEAD }, { event: 'applicationBooked' }]) {
       await expect(list({ ...filter, cursor })).rejects.toMatchObject({ code: 'invalid_cursor' });
     }
   });
 
-  it('is empty for an integration without a destination', async () => {
+  test('is empty for an integration without a destination', async () => {
     const stranger = ownerOf({ destinationId: randomUUID() });
     const page = await owned.listOwnDeliveries({ limit: 10 }, stranger);
     expect(page).toMatchObject({ deliveries: [], nextCursor: '' });
   });
 
-  it('names the record that the ordering key of the event is the id of', async () => {
+  test('names the record that the ordering key of the event is the id of', async () => {
     const { deliveries } = await owned.listOwnDeliveries(
       { limit: 100 },
       ownerOf({ destinationId: OWN }),
@@ -147,7 +147,7 @@ describe('the list of own deliveries', () => {
     expect(of('fromANewerVersion')).toMatchObject({ ...none, retailerId: '' });
   });
 
-  it('has the next attempt of due deliveries only', async () => {
+  test('has the next attempt of due deliveries only', async () => {
     const { deliveries } = await owned.listOwnDeliveries(
       { limit: 100 },
       ownerOf({ destinationId: OWN }),

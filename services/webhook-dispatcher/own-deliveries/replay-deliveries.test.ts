@@ -4,7 +4,7 @@ import { type Replay, ReplayState } from '@creditlane/proto/webhooks/v1/deliveri
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import type { CallContext } from '@creditlane/rpc/client';
 import { NIL_UUID } from '@creditlane/runtime/ids';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { addEndedDeliveries } from '../replays/test-ended-deliveries.ts';
 import {
   type Dispatcher,
@@ -53,7 +53,7 @@ const countOf = async (condition: string): Promise<number> => {
 const refusal = (code: string, kind = 'conflict') => expect.objectContaining({ kind, code });
 
 describe('a replay of many deliveries', () => {
-  it('sends every dead delivery of the destination once more, and no other', async () => {
+  test('sends every dead delivery of the destination once more, and no other', async () => {
     const receiver = await shared.fixture.addReceiver();
     const other = await shared.fixture.addReceiver();
     await start(FAST);
@@ -97,7 +97,7 @@ describe('a replay of many deliveries', () => {
     );
   });
 
-  it('takes the deliveries of its state, event and time range, and leaves the others', async () => {
+  test('takes the deliveries of its state, event and time range, and leaves the others', async () => {
     const receiver = await shared.fixture.addReceiver();
     await start(FAST);
     const at = (time: string) => new Date(`2026-03-02T${time}.000Z`);
@@ -128,7 +128,7 @@ describe('a replay of many deliveries', () => {
     expect(rows).toEqual([{ event, count: 6 }]);
   });
 
-  it('of nothing ends at once', async () => {
+  test('of nothing ends at once', async () => {
     const receiver = await shared.fixture.addReceiver();
     await start(FAST);
     const { replayId } = await ask(receiver);
@@ -137,7 +137,7 @@ describe('a replay of many deliveries', () => {
     expect(await read(receiver, replayId)).toMatchObject(expected);
   });
 
-  it('skips deliveries that cannot be sent or were replayed a hundred times', async () => {
+  test('skips deliveries that cannot be sent or were replayed a hundred times', async () => {
     const receiver = await shared.fixture.addReceiver();
     await start(FAST);
     await addEndedDeliveries(shared.fixture, { ...receiver, count: 4 });
@@ -154,7 +154,7 @@ describe('a replay of many deliveries', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('whose deliveries fail again ends, and leaves them dead', async () => {
+  test('whose deliveries fail again ends, and leaves them dead', async () => {
     const receiver = await shared.fixture.addReceiver();
     receiver.respondWith(answer(400));
     await start(FAST);
@@ -167,7 +167,7 @@ describe('a replay of many deliveries', () => {
     expect(await countOf('replays = 1')).toBe(3);
   });
 
-  it('repeated with its idempotency key, even at the same time, begins once', async () => {
+  test('repeated with its idempotency key, even at the same time, begins once', async () => {
     const receiver = await shared.fixture.addReceiver();
     await start(FAST);
     await addEndedDeliveries(shared.fixture, { ...receiver, count: 3 });
@@ -182,7 +182,7 @@ describe('a replay of many deliveries', () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  it('that is cancelled replays no more', async () => {
+  test('that is cancelled replays no more', async () => {
     const receiver = await shared.fixture.addReceiver();
     await start(SLOW);
     await addEndedDeliveries(shared.fixture, { ...receiver, count: 50 });
@@ -201,7 +201,7 @@ describe('a replay of many deliveries', () => {
 });
 
 describe('a replay of many deliveries is refused', () => {
-  it('while another one to the destination is not finished, and not for other destinations', async () => {
+  test('while another one to the destination is not finished, and not for other destinations', async () => {
     const receiver = await shared.fixture.addReceiver();
     await start(SLOW);
     await addEndedDeliveries(shared.fixture, { ...receiver, count: 50 });
@@ -216,7 +216,7 @@ describe('a replay of many deliveries is refused', () => {
     expect(asked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('while a replay by the platform runs, and says so', async () => {
+  test('while a replay by the platform runs, and says so', async () => {
     const receiver = await shared.fixture.addReceiver();
     const { destinationId } = receiver;
     await start(SLOW);
@@ -230,7 +230,7 @@ describe('a replay of many deliveries is refused', () => {
     expect(error.message).toContain('by the platform');
   });
 
-  it('for a range without a time in it, and names the field', async () => {
+  test('for a range without a time in it, and names the field', async () => {
     const receiver = await shared.fixture.addReceiver();
     await start();
     const createdFrom = timestampFromDate(new Date('2026-03-02T10:00:00Z'));
@@ -242,7 +242,7 @@ describe('a replay of many deliveries is refused', () => {
     });
   });
 
-  it('while the destination is disabled, and stops when it is disabled or removed meanwhile', async () => {
+  test('while the destination is disabled, and stops when it is disabled or removed meanwhile', async () => {
     const receiver = await shared.fixture.addReceiver();
     await start(SLOW);
     await addEndedDeliveries(shared.fixture, { ...receiver, count: 20 });
@@ -265,7 +265,7 @@ describe('a replay of many deliveries is refused', () => {
     await expect(ask(receiver)).rejects.toEqual(missing);
   });
 
-  it('only as long as the present destination is disabled, whichever is cached', async () => {
+  test('only as long as the present destination is disabled, whichever is cached', async () => {
     const receiver = await shared.fixture.addReceiver();
     await start({ ...FAST, DESTINATIONS_CACHE: '1s' });
     await addEndedDeliveries(shared.fixture, { ...receiver, count: 5 });
@@ -282,7 +282,7 @@ describe('a replay of many deliveries is refused', () => {
     );
   });
 
-  it('to be read or cancelled by another integration, as one that does not exist', async () => {
+  test('to be read or cancelled by another integration, as one that does not exist', async () => {
     const receiver = await shared.fixture.addReceiver();
     await start(SLOW);
     await addEndedDeliveries(shared.fixture, { ...receiver, count: 20 });

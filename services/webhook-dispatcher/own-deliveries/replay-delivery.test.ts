@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { firstIdOfTime, newId } from '@creditlane/runtime/ids';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createTestFixture, sequences, type TestFixture, until, upTo } from '../test-fixture.ts';
 import { watchPastDays } from '../test-past-days.ts';
 import { answer } from '../test-receiver.ts';
@@ -50,7 +50,7 @@ async function killDeliveries(receiver: Receiver, dispatcher: Dispatcher, count:
 }
 
 describe('a replay', () => {
-  it('of a dead delivery sends the same id, bytes and sequence with a valid signature', async () => {
+  test('of a dead delivery sends the same id, bytes and sequence with a valid signature', async () => {
     const receiver = await fixture.addReceiver();
     receiver.respondWith(answer(500));
     const dispatcher = await fixture.start(TWO_ATTEMPTS);
@@ -74,7 +74,7 @@ describe('a replay', () => {
     expect(await statesBySequence()).toEqual(['delivered']);
   });
 
-  it('of a delivered delivery is sent at once, also by the process that has just delivered it', async () => {
+  test('of a delivered delivery is sent at once, also by the process that has just delivered it', async () => {
     const receiver = await fixture.addReceiver();
     // A replay that waited for the end of its lease would exceed the time limit.
     const dispatcher = await fixture.start({ LEASE: '30s' });
@@ -87,7 +87,7 @@ describe('a replay', () => {
     await until(() => expect(receiver.received).toHaveLength(3));
   });
 
-  it('has as many attempts as a new delivery, listed after the earlier ones', async () => {
+  test('has as many attempts as a new delivery, listed after the earlier ones', async () => {
     const receiver = await fixture.addReceiver();
     const dispatcher = await fixture.start(TWO_ATTEMPTS);
     await killDeliveries(receiver, dispatcher, 1);
@@ -104,7 +104,7 @@ describe('a replay', () => {
     expect(found.delivery).toMatchObject({ attemptCount: 4, reason: 'attempts_exhausted' });
   });
 
-  it('looks once into the partitions of the days since the delivery was made, and into no earlier one', async () => {
+  test('looks once into the partitions of the days since the delivery was made, and into no earlier one', async () => {
     const receiver = await fixture.addReceiver();
     const first = await fixture.start();
     await first.bus.publish([fixture.event()]);
@@ -135,7 +135,7 @@ describe('a replay', () => {
     expect(others).toEqual(Object.fromEntries([2, 4, 5, 6].map((days) => [nameOf(days), 1])));
   });
 
-  it('of a delivery that ended days before the time in its id is found, and sent', async () => {
+  test('of a delivery that ended days before the time in its id is found, and sent', async () => {
     const receiver = await fixture.addReceiver();
     const dispatcher = await fixture.start();
     const { bus, settled } = dispatcher;
@@ -155,7 +155,7 @@ describe('a replay', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('repeated with its idempotency key is sent once, and gets the first answer', async () => {
+  test('repeated with its idempotency key is sent once, and gets the first answer', async () => {
     const receiver = await fixture.addReceiver();
     const dispatcher = await fixture.start();
     await dispatcher.bus.publish([fixture.event()]);
@@ -175,7 +175,7 @@ describe('a replay', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('that is asked for twice at once is sent once', async () => {
+  test('that is asked for twice at once is sent once', async () => {
     const receiver = await fixture.addReceiver();
     const dispatcher = await fixture.start(TWO_ATTEMPTS);
     await killDeliveries(receiver, dispatcher, 1);
@@ -193,7 +193,7 @@ describe('a replay', () => {
     expect([rows, receiver.received.length]).toEqual([[{ replays: 1 }], 1]);
   });
 
-  it('of a delivery that waits for its next attempt makes that attempt at once', async () => {
+  test('of a delivery that waits for its next attempt makes that attempt at once', async () => {
     const receiver = await fixture.addReceiver();
     receiver.respondWith(answer(500));
     const dispatcher = await fixture.start({ RETRY_DELAYS: '1h' });
@@ -216,7 +216,7 @@ describe('a replay', () => {
 });
 
 describe('a replay keeps the order of its application:', () => {
-  it('behind an earlier delivery that is replayed too, the replay waits and is sent afterwards', async () => {
+  test('behind an earlier delivery that is replayed too, the replay waits and is sent afterwards', async () => {
     const receiver = await fixture.addReceiver();
     const dispatcher = await fixture.start(TWO_ATTEMPTS);
     await killDeliveries(receiver, dispatcher, 3);
@@ -243,7 +243,7 @@ describe('a replay keeps the order of its application:', () => {
     ]);
   });
 
-  it('later deliveries that wait go on waiting behind the replay', async () => {
+  test('later deliveries that wait go on waiting behind the replay', async () => {
     const receiver = await fixture.addReceiver();
     // So many that the second is not dead before the replay has been sent.
     const dispatcher = await fixture.start({ RETRY_DELAYS: Array(20).fill('300ms').join() });
@@ -264,7 +264,7 @@ describe('a replay keeps the order of its application:', () => {
     expect(sequences(receiver.received).at(-1)).toBe(3);
   });
 
-  it('the deliveries of other applications do not wait for the replay', async () => {
+  test('the deliveries of other applications do not wait for the replay', async () => {
     const receiver = await fixture.addReceiver();
     const dispatcher = await fixture.start({ RETRY_DELAYS: '1h' });
     await dispatcher.bus.publish([fixture.event()]);
@@ -281,7 +281,7 @@ describe('a replay keeps the order of its application:', () => {
 describe('a replay is refused', () => {
   const refusal = (code: string, kind = 'conflict') => expect.objectContaining({ kind, code });
 
-  it('while an attempt is under way, and of a delivery that waits for an earlier one', async () => {
+  test('while an attempt is under way, and of a delivery that waits for an earlier one', async () => {
     const receiver = await fixture.addReceiver();
     receiver.respondWith(() => {});
     const dispatcher = await fixture.start();
@@ -293,7 +293,7 @@ describe('a replay is refused', () => {
     }
   });
 
-  it('while the destination is disabled, and is sent once the destination is set anew', async () => {
+  test('while the destination is disabled, and is sent once the destination is set anew', async () => {
     const receiver = await fixture.addReceiver();
     receiver.respondWith(answer(410));
     const dispatcher = await fixture.start();
@@ -312,7 +312,7 @@ describe('a replay is refused', () => {
     expect(sequences(receiver.received)).toEqual([1, 2]);
   });
 
-  it('for an event whose body does not match its schema', async () => {
+  test('for an event whose body does not match its schema', async () => {
     const receiver = await fixture.addReceiver();
     const dispatcher = await fixture.start();
     await dispatcher.bus.publish([fixture.event({ decision: 'APPROVED', terms: null })]);
@@ -324,7 +324,7 @@ describe('a replay is refused', () => {
     await expect(replayed).rejects.toEqual(refusal('delivery_unsendable'));
   });
 
-  it('after a hundred replays', async () => {
+  test('after a hundred replays', async () => {
     const receiver = await fixture.addReceiver();
     const dispatcher = await fixture.start();
     await dispatcher.bus.publish([fixture.event()]);
@@ -333,7 +333,7 @@ describe('a replay is refused', () => {
     await expect(replay(dispatcher, receiver, 1)).rejects.toEqual(refusal('too_many_replays'));
   });
 
-  it('for a delivery of another destination as for one that does not exist', async () => {
+  test('for a delivery of another destination as for one that does not exist', async () => {
     const receiver = await fixture.addReceiver();
     const dispatcher = await fixture.start();
     await dispatcher.bus.publish([fixture.event()]);

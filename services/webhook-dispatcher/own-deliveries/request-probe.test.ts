@@ -1,5 +1,5 @@
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestFixture, type TestFixture, until } from '../test-fixture.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
 
@@ -37,7 +37,7 @@ async function setDestination({ bus }: Dispatcher): Promise<void> {
   await bus.publish([event(3)]);
 }
 
-it.each([
+test.each([
   ['the replay of a delivery', replayFirst],
   ['the replay of many deliveries', replayMany],
   ['the success of a test event', sendTestEvent],

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Egress } from '../egress/egress.ts';
 import { createTestFixture, type TestFixture, until } from '../test-fixture.ts';
 import { answer, hang } from '../test-receiver.ts';
@@ -60,7 +60,7 @@ async function disable({ bus, settled }: Dispatcher): Promise<void> {
 }
 
 describe('a test event', () => {
-  it('is posted once, signed, marked by webhook-test, and is no delivery', async () => {
+  test('is posted once, signed, marked by webhook-test, and is no delivery', async () => {
     const dispatcher = await fixture.start();
     const sent = await send(dispatcher);
     expect(sent).toMatchObject({ succeeded: true, status: 204, failure: '', enabled: false });
@@ -79,7 +79,7 @@ describe('a test event', () => {
     expect(rows).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['an answer that is no success', answer(500), { status: 500, failure: '' }],
     ['no answer', hang, { failure: 'deadline' }],
   ])('with %s is not repeated, and the answer says so', async (_, responder, outcome) => {
@@ -91,21 +91,21 @@ describe('a test event', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('has 15 seconds at most, also when deliveries may take a minute', async () => {
+  test('has 15 seconds at most, also when deliveries may take a minute', async () => {
     const post = vi.spyOn(Egress.prototype, 'post');
     const dispatcher = await fixture.start({ DELIVERY_DEADLINE: '60s' });
     await send(dispatcher);
     expect(post).toHaveBeenCalledWith(expect.objectContaining({ ownDeadlineMs: 15_000 }));
   });
 
-  it('repeated with its idempotency key is posted once', async () => {
+  test('repeated with its idempotency key is posted once', async () => {
     const dispatcher = await fixture.start();
     const first = await send(dispatcher, { idempotencyKey: 'once' });
     expect(await send(dispatcher, { idempotencyKey: 'once' })).toEqual(first);
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('is refused while another one to the same destination is under way', async () => {
+  test('is refused while another one to the same destination is under way', async () => {
     const dispatcher = await fixture.start();
     const { first, finish } = await sendUntilPosted(dispatcher);
     const refusal = { kind: 'conflict', code: 'test_event_under_way' };
@@ -116,7 +116,7 @@ describe('a test event', () => {
     expect((await send(dispatcher)).succeeded).toBe(true);
   });
 
-  it('is refused while another replica has one to the same destination under way, and then gets its answer', async () => {
+  test('is refused while another replica has one to the same destination under way, and then gets its answer', async () => {
     const { other, key, first, finish } = await sendToOneReplica();
     const refusal = { kind: 'conflict', code: 'test_event_under_way' };
     await expect(send(other, key)).rejects.toMatchObject(refusal);
@@ -127,7 +127,7 @@ describe('a test event', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('repeated at another replica just when the first one ends is posted once', async () => {
+  test('repeated at another replica just when the first one ends is posted once', async () => {
     const { other, key, first, finish } = await sendToOneReplica();
     // The repetition has found no stored answer, and waits for the end of the first one's lease.
     const ending = await fixture.sql.connect();
@@ -143,7 +143,7 @@ describe('a test event', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ['has ended', '0 s'],
     ['was taken before the clock of the database was set back by an hour', '1 hour'],
   ])('is sent again once the lease of a process that has died %s', async (_, ends) => {
@@ -160,7 +160,7 @@ describe('a test event', () => {
     expect((await send(dispatcher)).succeeded).toBe(true);
   });
 
-  it.each([
+  test.each([
     ['of an unknown event', { event: 'applicationLost' }, 'invalid', 'unknown_event'],
     ['whose payload does not match its schema', { payload: '{}' }, 'internal', 'internal_error'],
   ])('%s is refused and not posted', async (_, change, kind, code) => {
@@ -171,7 +171,7 @@ describe('a test event', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('of an integration without a destination is refused', async () => {
+  test('of an integration without a destination is refused', async () => {
     const dispatcher = await fixture.start();
     const stranger = ownerOf({ destinationId: randomUUID() });
     const sent = deliveriesClient(dispatcher).sendTestEvent(testEvent(), stranger);
@@ -180,7 +180,7 @@ describe('a test event', () => {
 });
 
 describe('a disabled destination', () => {
-  it('is enabled by a successful test event, and gets later webhooks and replays', async () => {
+  test('is enabled by a successful test event, and gets later webhooks and replays', async () => {
     const dispatcher = await fixture.start();
     await disable(dispatcher);
     await dispatcher.bus.publish([fixture.event({ sequence: 2 })]);
@@ -199,7 +199,7 @@ describe('a disabled destination', () => {
     );
   });
 
-  it('stays disabled after a test event that fails', async () => {
+  test('stays disabled after a test event that fails', async () => {
     const dispatcher = await fixture.start();
     await disable(dispatcher);
     receiver.respondWith(answer(410));
@@ -209,7 +209,7 @@ describe('a disabled destination', () => {
   });
 });
 
-it('the success of a test event ends the failing of a destination', async () => {
+test('the success of a test event ends the failing of a destination', async () => {
   const dispatcher = await fixture.start({ RETRY_DELAYS: '1h' });
   receiver.respondWith(answer(500));
   await dispatcher.bus.publish([fixture.event()]);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AdaptiveLimit } from './adaptive-limit.ts';
 
 /** The limit after that many requests have succeeded. */
@@ -9,7 +9,7 @@ function limitAfterSuccesses(count: number): AdaptiveLimit {
 }
 
 describe('the adaptive limit of a destination', () => {
-  it('grows by one with every success, up to its maximum', () => {
+  test('grows by one with every success, up to its maximum', () => {
     const limit = new AdaptiveLimit(5);
     const limits = Array.from({ length: 5 }, () => {
       limit.succeeded(false);
@@ -18,7 +18,7 @@ describe('the adaptive limit of a destination', () => {
     expect(limits).toEqual([3, 4, 5, 5, 5]);
   });
 
-  it('shrinks to one request with failures, and the breaker opens after five in a row', () => {
+  test('shrinks to one request with failures, and the breaker opens after five in a row', () => {
     const limit = limitAfterSuccesses(18);
     const failures = Array.from({ length: 5 }, () => [limit.failed(false), limit.requests]);
     expect(failures).toEqual([
@@ -30,14 +30,14 @@ describe('the adaptive limit of a destination', () => {
     ]);
   });
 
-  it('when a success is among the failures, the breaker stays closed', () => {
+  test('when a success is among the failures, the breaker stays closed', () => {
     const limit = limitAfterSuccesses(0);
     for (let n = 0; n < 4; n += 1) limit.failed(false);
     limit.succeeded(false);
     expect(limit.failed(false)).toBe(false);
   });
 
-  it.each([1, 2, 3])('of at most %i requests is proven by a success, until a failure', (max) => {
+  test.each([1, 2, 3])('of at most %i requests is proven by a success, until a failure', (max) => {
     const limit = new AdaptiveLimit(max);
     expect(limit.isProven).toBe(false);
     limit.succeeded(false);
@@ -46,7 +46,7 @@ describe('the adaptive limit of a destination', () => {
     expect(limit.isProven).toBe(false);
   });
 
-  it.each([
+  test.each([
     [0, true, true],
     [0, false, false],
     [2, true, false],

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { Backlog } from './backlog.ts';
 
-it('the next time at which a delivery is due is remembered within a minute', () => {
+test('the next time at which a delivery is due is remembered within a minute', () => {
   const backlog = new Backlog(() => undefined);
   backlog.expectDue(61_000);
   expect(backlog.nextDueInMs(performance.now())).toBe(Infinity);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
 import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { endExpiredHoldsQuery } from '../store/deliveries.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { Claimer } from './claimer.ts';
@@ -71,7 +71,7 @@ function emptyQueue(): DeliveryQueue {
 
 const laneOf = (id: string) => ({ orderingKey: id, destinationId: id });
 
-it('while a delivery whose hold has expired is locked, the holds of other lanes end', async () => {
+test('while a delivery whose hold has expired is locked, the holds of other lanes end', async () => {
   const [lockedLane, otherLane] = [randomUUID(), randomUUID()];
   const locked = await addDelivery(lockedLane, { isExpired: true });
   await addDelivery(otherLane, { isExpired: true });
@@ -81,7 +81,7 @@ it('while a delivery whose hold has expired is locked, the holds of other lanes 
   expect(await endHolds()).toEqual([laneOf(lockedLane)]);
 });
 
-it('while a later delivery of a replayed lane is locked, the hold of the replayed one does not end', async () => {
+test('while a later delivery of a replayed lane is locked, the hold of the replayed one does not end', async () => {
   const lane = randomUUID();
   await addDelivery(lane, { isExpired: true, replays: 1 });
   const later = await addDelivery(lane);
@@ -91,7 +91,7 @@ it('while a later delivery of a replayed lane is locked, the hold of the replaye
   expect(await endHolds()).toEqual([laneOf(lane)]);
 });
 
-it('an idle claimer waits two seconds, or until a delivery of this process is due', async () => {
+test('an idle claimer waits two seconds, or until a delivery of this process is due', async () => {
   const queue = emptyQueue();
   const wait = vi.spyOn(queue.backlog.claimable, 'wait');
   const pool = fixture.connect();
@@ -106,7 +106,7 @@ it('an idle claimer waits two seconds, or until a delivery of this process is du
   }
 });
 
-it('a delivery that became due while a claim was under way is claimed at once', async () => {
+test('a delivery that became due while a claim was under way is claimed at once', async () => {
   const queue = emptyQueue();
   const wait = vi.spyOn(queue.backlog.claimable, 'wait');
   // The claim has been answered, and its deliveries are being added.
@@ -124,7 +124,7 @@ it('a delivery that became due while a claim was under way is claimed at once', 
   }
 });
 
-it('a claimer begins a transaction only when a hold has expired', async () => {
+test('a claimer begins a transaction only when a hold has expired', async () => {
   const queue = emptyQueue();
   const pool = fixture.connect();
   const texts: string[] = [];
@@ -152,7 +152,7 @@ it('a claimer begins a transaction only when a hold has expired', async () => {
   }
 });
 
-it('a claimer whose queue was full looks for due deliveries again after a quarter of a second', async () => {
+test('a claimer whose queue was full looks for due deliveries again after a quarter of a second', async () => {
   const queue = emptyQueue();
   const deliveries = Array.from({ length: 60 }, () => {
     const ids = { id: randomUUID(), orderingKey: randomUUID(), destinationId: randomUUID() };
@@ -171,7 +171,7 @@ it('a claimer whose queue was full looks for due deliveries again after a quarte
   }
 });
 
-it('the age of the last claim rises while claims fail, and falls with the first that succeeds', async () => {
+test('the age of the last claim rises while claims fail, and falls with the first that succeeds', async () => {
   const queue = emptyQueue();
   let failedMs = 0;
   const capacity = vi.spyOn(queue, 'claimCapacity').mockImplementation(() => {
@@ -195,7 +195,7 @@ it('the age of the last claim rises while claims fail, and falls with the first 
   }
 });
 
-it('when the delivery behind an expired hold is locked, due deliveries of other lanes are claimed', async () => {
+test('when the delivery behind an expired hold is locked, due deliveries of other lanes are claimed', async () => {
   const lane = randomUUID();
   await addDelivery(lane, { isExpired: true });
   const waiting = await addDelivery(lane, { state: 'waiting' });
@@ -210,7 +210,7 @@ it('when the delivery behind an expired hold is locked, due deliveries of other 
   await claimer?.close();
 });
 
-it('after holds were ended, a look that was due meanwhile follows', async () => {
+test('after holds were ended, a look that was due meanwhile follows', async () => {
   const lane = randomUUID();
   await addDelivery(lane, { isExpired: true });
   const waiting = await addDelivery(lane, { state: 'waiting' });

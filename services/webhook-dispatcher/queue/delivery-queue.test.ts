@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { LeasedDelivery } from './delivery.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import type { QueueEntry } from './destination-queue.ts';
@@ -56,7 +56,7 @@ function capacityOf(destinationId: string): number {
 }
 
 describe('the delivery queue', () => {
-  it('forgets a destination whose waiting deliveries are dropped, or have lost their leases', () => {
+  test('forgets a destination whose waiting deliveries are dropped, or have lost their leases', () => {
     const named = () => [...queue.claimCapacity().byDestination.keys()];
     add('disabled', 'first');
     expect(named()).toEqual(['disabled']);
@@ -68,7 +68,7 @@ describe('the delivery queue', () => {
     expect(named()).toEqual([]);
   });
 
-  it('keeps what waits for a destination beside deliveries that have ended, and what is under way', () => {
+  test('keeps what waits for a destination beside deliveries that have ended, and what is under way', () => {
     add('enabled', 'under way', 'under way, too', 'ended', 'leased later');
     const [taken] = takeAll();
     queue.dropEnded('enabled', new Set(['under way', 'ended', 'in no queue']));
@@ -77,7 +77,7 @@ describe('the delivery queue', () => {
     expect(idsOf(takeAll())).toEqual(['leased later']);
   });
 
-  it('ends the wait of whoever waits while it is empty with the first delivery, or when told to stop', async () => {
+  test('ends the wait of whoever waits while it is empty with the first delivery, or when told to stop', async () => {
     const stop = new AbortController();
     let ended = 0;
     const wait = () =>
@@ -96,7 +96,7 @@ describe('the delivery queue', () => {
     expect(ended).toBe(4);
   });
 
-  it('when a request becomes slow, gives back what waits for its destination', () => {
+  test('when a request becomes slow, gives back what waits for its destination', () => {
     add('hanging', 'first', 'second', 'third');
     expect(idsOf(takeAll())).toEqual(['first', 'second']);
     nowMs = SLOW_MS;
@@ -105,7 +105,7 @@ describe('the delivery queue', () => {
     expect([capacityOf('hanging'), capacityOf('other')]).toEqual([0, 3]);
   });
 
-  it('when a request fails at once after the platform took long to prepare it, opens no circuit breaker', () => {
+  test('when a request fails at once after the platform took long to prepare it, opens no circuit breaker', () => {
     add('first', 'delivery');
     const [entry] = takeAll();
     nowMs = SLOW_MS;
@@ -113,7 +113,7 @@ describe('the delivery queue', () => {
     expect(queue.breakers.has('first')).toBe(false);
   });
 
-  it('when a slow request fails, opens the circuit breaker, and takes in nothing but a probe', () => {
+  test('when a slow request fails, opens the circuit breaker, and takes in nothing but a probe', () => {
     add('hanging', 'first');
     nowMs = SLOW_MS;
     const [first] = takeAll();
@@ -128,7 +128,7 @@ describe('the delivery queue', () => {
     expect(idsOf(takeAll())).toEqual(['probe']);
   });
 
-  it('when a circuit breaker opens, gives back what waits for a destination that was suspect before', () => {
+  test('when a circuit breaker opens, gives back what waits for a destination that was suspect before', () => {
     add('hanging', 'first');
     const [first] = takeAll();
     nowMs = SLOW_MS;
@@ -140,7 +140,7 @@ describe('the delivery queue', () => {
     expect(takeAll()).toEqual([]);
   });
 
-  it('when the probe succeeds, closes the circuit breaker', () => {
+  test('when the probe succeeds, closes the circuit breaker', () => {
     queue.breakers.open('failing', 1);
     queue.breakers.addProbe('failing', 'probe');
     add('failing', 'probe');
@@ -149,7 +149,7 @@ describe('the delivery queue', () => {
     expect(queue.breakers.takeChanges()).toEqual(new Map([['failing', { kind: 'closed' }]]));
   });
 
-  it('when a request fails that is no probe, leaves the open circuit breaker as it is', () => {
+  test('when a request fails that is no probe, leaves the open circuit breaker as it is', () => {
     add('failing', 'before');
     const [before] = takeAll();
     queue.breakers.open('failing', 1);
@@ -165,7 +165,7 @@ describe('the delivery queue', () => {
 
   const PROBE_UNSENT = new Map([['failing', { kind: 'probe_unsent', probeId: 'probe' }]]);
 
-  it.each<[string, () => void]>([
+  test.each<[string, () => void]>([
     ['ends without a request', () => finishOne(undefined)],
     ['is dropped', () => queue.drop(['failing'])],
     ['has no lease any more', () => queue.takeReady(60_000)],
@@ -179,7 +179,7 @@ describe('the delivery queue', () => {
     expect(queue.breakers.isProbe('failing', 'probe')).toBe(false);
   });
 
-  it('when a probe is claimed while the process ends, lets another one be sent', () => {
+  test('when a probe is claimed while the process ends, lets another one be sent', () => {
     queue.shareBreakers([OPEN]);
     queue.close();
     queue.breakers.addProbe('failing', 'probe');
@@ -187,7 +187,7 @@ describe('the delivery queue', () => {
     expect(queue.breakers.takeChanges()).toEqual(PROBE_UNSENT);
   });
 
-  it('keeps the request for a probe beside the failure of the probe under way', () => {
+  test('keeps the request for a probe beside the failure of the probe under way', () => {
     queue.shareBreakers([OPEN]);
     queue.breakers.addProbe('failing', 'probe');
     add('failing', 'probe');
@@ -201,7 +201,7 @@ describe('the delivery queue', () => {
     expect(queue.breakers.takeRequested()).toEqual(new Map([['failing', 3]]));
   });
 
-  it('names to a claim the destinations that have deliveries here or a backlog, of thousands', () => {
+  test('names to a claim the destinations that have deliveries here or a backlog, of thousands', () => {
     for (const n of Array(1_000).keys()) {
       add(`d${n}`, `d${n}`);
       finishOne(SUCCEEDED);
@@ -217,7 +217,7 @@ describe('the delivery queue', () => {
     expect(otherDestinations).toBe(3);
   });
 
-  it('tries destinations at once that were set anew since their circuit breakers have opened', () => {
+  test('tries destinations at once that were set anew since their circuit breakers have opened', () => {
     queue.breakers.open('old', 1);
     queue.breakers.open('new', 1);
     queue.breakers.takeChanges();

@@ -1,7 +1,7 @@
 import { runQuery } from '@creditlane/postgres/statement';
 import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { endExpiredLeasesQuery, renewLeasesQuery } from '../store/deliveries.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { Backlog } from './backlog.ts';
@@ -31,7 +31,7 @@ async function leaseDeliveries(count: number): Promise<LeasedDelivery[]> {
   return rows as LeasedDelivery[];
 }
 
-it('a delivery that another transaction has locked keeps no other lease from being renewed', async () => {
+test('a delivery that another transaction has locked keeps no other lease from being renewed', async () => {
   const [locked, other, lost] = await leaseDeliveries(3);
   if (!locked || !other || !lost) throw new Error('three were inserted');
   const holder = await fixture.sql.connect();
@@ -46,7 +46,7 @@ it('a delivery that another transaction has locked keeps no other lease from bei
   expect(renewed.has(lost.id)).toBe(false);
 });
 
-it('the lease of a delivery to a disabled destination is not renewed', async () => {
+test('the lease of a delivery to a disabled destination is not renewed', async () => {
   const [disabled] = await leaseDeliveries(1);
   if (!disabled) throw new Error('one was inserted');
   await fixture.sql.query(
@@ -57,7 +57,7 @@ it('the lease of a delivery to a disabled destination is not renewed', async () 
   expect(renewed.size).toBe(0);
 });
 
-it('leases are renewed 100 at a time, so that results wait for the rows of few', async () => {
+test('leases are renewed 100 at a time, so that results wait for the rows of few', async () => {
   const sent = watchSentQueries();
   const leased = await leaseDeliveries(250);
   const entries = leased.map((delivery) => ({ delivery, leasedUntilMs: 0 })) as QueueEntry[];
@@ -73,7 +73,7 @@ it('leases are renewed 100 at a time, so that results wait for the rows of few',
   expect(sizes.slice(0, 3)).toEqual([100, 100, 50]);
 });
 
-it('expired leases end as far back as is looked, and those that last do not', async () => {
+test('expired leases end as far back as is looked, and those that last do not', async () => {
   const [long, short, lasting] = await leaseDeliveries(3);
   if (!long || !short || !lasting) throw new Error('three were inserted');
   await fixture.sql.query(
@@ -91,7 +91,7 @@ it('expired leases end as far back as is looked, and those that last do not', as
   expect(rows).toEqual([{ leased: true }]);
 });
 
-it('more leases that expired long ago than end at once all end without a pause between', async () => {
+test('more leases that expired long ago than end at once all end without a pause between', async () => {
   const [first] = await leaseDeliveries(1_500);
   await fixture.sql.query(
     "UPDATE deliveries SET next_attempt_at = now() - interval '1 minute' WHERE leased",
@@ -119,14 +119,14 @@ describe('after a look that found no lease', () => {
   });
   afterEach(() => renewal.close());
 
-  it('there is no further one within the time of a lease', async () => {
+  test('there is no further one within the time of a lease', async () => {
     const sent = watchSentQueries();
     await vi.waitFor(() => expect(expiringBefore).toHaveBeenCalledTimes(3), 15_000);
     const looks = sent().filter(({ name }) => name === 'deliveries_end_leases');
     expect(looks).toHaveLength(1);
   });
 
-  it('a lease that begins then is ended when it has expired', async () => {
+  test('a lease that begins then is ended when it has expired', async () => {
     const sent = watchSentQueries();
     await vi.waitFor(() => expect(sent()).not.toEqual([]), 15_000);
     await leaseDeliveries(1);

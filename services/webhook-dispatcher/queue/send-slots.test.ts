@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AdaptiveLimit } from './adaptive-limit.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import { DestinationQueue, NOT_TAKEN, type QueueEntry } from './destination-queue.ts';
@@ -27,7 +27,7 @@ function startAll(slots: SendSlots, destination: DestinationQueue, nowMs = 0): Q
 }
 
 describe('the send slots', () => {
-  it.each<[Kind, number]>([
+  test.each<[Kind, number]>([
     ['answering', 8],
     ['unproven', 6],
     ['suspect', 4],
@@ -38,7 +38,7 @@ describe('the send slots', () => {
     expect(slots.isFull).toBe(true);
   });
 
-  it('of destinations known to answer go to unproven ones, too, as they become free', () => {
+  test('of destinations known to answer go to unproven ones, too, as they become free', () => {
     const slots = new SendSlots(8);
     const entries = startAll(slots, destinationThatIs('answering'));
     for (const entry of entries.slice(0, 7)) slots.free(entry);
@@ -47,14 +47,14 @@ describe('the send slots', () => {
     expect(slots.isFull).toBe(true);
   });
 
-  it('give the only free one to an unproven destination while all others answer', () => {
+  test('give the only free one to an unproven destination while all others answer', () => {
     const slots = new SendSlots(8);
     const [entry] = startAll(slots, destinationThatIs('answering'));
     if (entry) slots.free(entry);
     expect(startAll(slots, destinationThatIs('unproven'))).toHaveLength(1);
   });
 
-  it('that were held for long go to others, unproven ones too, two for each slot', () => {
+  test('that were held for long go to others, unproven ones too, two for each slot', () => {
     const slots = new SendSlots(8);
     const started = [1, 2, 3, 4].map((round) => {
       const hanging = destinationThatIs('unproven');
@@ -67,7 +67,7 @@ describe('the send slots', () => {
     expect(startAll(slots, destinationThatIs('answering'))).toHaveLength(2);
   });
 
-  it('when a destination has become suspect, its requests count as those of suspects until they end', () => {
+  test('when a destination has become suspect, its requests count as those of suspects until they end', () => {
     const slots = new SendSlots(8);
     const hanging = destinationThatIs('answering');
     const entries = startAll(slots, hanging).slice(0, 3);

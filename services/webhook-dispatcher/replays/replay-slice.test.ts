@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import type { LockedDelivery } from '../store/replay-slices.ts';
 import { planReplays } from './replay-slice.ts';
 
@@ -13,7 +13,7 @@ const delivery = (id: string, changes: Partial<LockedDelivery> = {}): LockedDeli
 });
 const plan = (locked: LockedDelivery[], wanted: string[]) => planReplays(locked, wanted, 'dead');
 
-it('of one lane the first delivery is due and the others wait; another lane does not wait', () => {
+test('of one lane the first delivery is due and the others wait; another lane does not wait', () => {
   const locked = [delivery('a1'), delivery('a2'), delivery('b1', { orderingKey: 'other' })];
   const replays = [
     { id: 'a1', waits: false },
@@ -23,7 +23,7 @@ it('of one lane the first delivery is due and the others wait; another lane does
   expect(plan(locked, ['a1', 'a2', 'b1'])).toEqual({ replays, skipped: 0 });
 });
 
-it('a replay waits for an earlier pending delivery that keeps the lane waiting, and for no other', () => {
+test('a replay waits for an earlier pending delivery that keeps the lane waiting, and for no other', () => {
   const waitsBehind = (changes: Partial<LockedDelivery>) =>
     plan([delivery('earlier', changes), delivery('a')], ['a']).replays;
   expect(waitsBehind({ state: 'due' })).toEqual([{ id: 'a', waits: true }]);
@@ -33,12 +33,12 @@ it('a replay waits for an earlier pending delivery that keeps the lane waiting, 
   expect(waitsBehind({ state: 'dead' })).toEqual([{ id: 'a', waits: false }]);
 });
 
-it('a delivery that can never be sent or was replayed a hundred times is skipped', () => {
+test('a delivery that can never be sent or was replayed a hundred times is skipped', () => {
   const locked = [delivery('a', { unsendable: true }), delivery('b', { replays: 100 })];
   expect(plan(locked, ['a', 'b'])).toEqual({ replays: [], skipped: 2 });
 });
 
-it('a delivery that was replayed alone meanwhile is left out, and holds its lane', () => {
+test('a delivery that was replayed alone meanwhile is left out, and holds its lane', () => {
   const locked = [delivery('a', { state: 'due' }), delivery('b')];
   expect(plan(locked, ['a', 'b'])).toEqual({ replays: [{ id: 'b', waits: true }], skipped: 0 });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Replay, ReplayState } from '@creditlane/proto/webhooks/v1/deliveries_service';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deliveriesClient, ownerOf } from '../own-deliveries/test-owner.ts';
 import { sequences, until, upTo } from '../test-fixture.ts';
 import { accept, type Received } from '../test-receiver.ts';
@@ -39,7 +39,7 @@ async function replayCounts(): Promise<number[]> {
 const applicationOf = ({ body }: Received): string => JSON.parse(body).applicationId;
 
 describe('a replay of many deliveries', () => {
-  it('keeps the order of each application, while fresh deliveries come and some attempts fail', async () => {
+  test('keeps the order of each application, while fresh deliveries come and some attempts fail', async () => {
     const receiver = await shared.fixture.addReceiver();
     const delivered: Received[] = [];
     let requests = 0;
@@ -83,7 +83,7 @@ describe('a replay of many deliveries', () => {
     }
   });
 
-  it('does not delay fresh deliveries of other applications, even if no replay is answered', async () => {
+  test('does not delay fresh deliveries of other applications, even if no replay is answered', async () => {
     const receiver = await shared.fixture.addReceiver();
     const dispatcher = await start({ MAX_IN_FLIGHT_PER_DESTINATION: '4' });
     const old = new Set(await addEndedDeliveries(shared.fixture, { ...receiver, count: 12 }));
@@ -115,7 +115,7 @@ describe('a replay of many deliveries', () => {
     expect(await read(dispatcher, receiver, replayId)).toMatchObject({ replayed: 12 });
   });
 
-  it('puts no more deliveries back into the queue than its rate allows', async () => {
+  test('puts no more deliveries back into the queue than its rate allows', async () => {
     const receiver = await shared.fixture.addReceiver();
     const dispatcher = await start({ REPLAYS_PER_SECOND: '20' });
     await addEndedDeliveries(shared.fixture, { ...receiver, count: 15 });
@@ -133,7 +133,7 @@ describe('a replay of many deliveries', () => {
     }
   });
 
-  it('is written once by two dispatchers, and goes on when one of them closes', async () => {
+  test('is written once by two dispatchers, and goes on when one of them closes', async () => {
     const receiver = await shared.fixture.addReceiver();
     const first = await start({ REPLAYS_PER_SECOND: '100' });
     const second = await start({ REPLAYS_PER_SECOND: '100' });
@@ -147,7 +147,7 @@ describe('a replay of many deliveries', () => {
     expect(receiver.received).toHaveLength(80);
   });
 
-  it('whose transactions break off before their commit loses and doubles nothing', async () => {
+  test('whose transactions break off before their commit loses and doubles nothing', async () => {
     const receiver = await shared.fixture.addReceiver();
     const dispatcher = await start({ REPLAYS_PER_SECOND: '200' });
     await addEndedDeliveries(shared.fixture, { ...receiver, count: 150 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { DeferredResults } from './deferred-results.ts';
 
 const DELAY_MS = 1_000;
@@ -23,7 +23,7 @@ async function defer(orderingKeys: readonly string[], isUrgent = false): Promise
   await vi.advanceTimersByTimeAsync(0);
 }
 
-it('results that are deferred are recorded together, when the time of the first one is over', async () => {
+test('results that are deferred are recorded together, when the time of the first one is over', async () => {
   await defer(['a']);
   await vi.advanceTimersByTimeAsync(DELAY_MS - 1);
   await defer(['b']);
@@ -32,7 +32,7 @@ it('results that are deferred are recorded together, when the time of the first 
   expect(recorded).toEqual(['a', 'b']);
 });
 
-it('no more than 32 results are deferred', async () => {
+test('no more than 32 results are deferred', async () => {
   const keys = Array.from({ length: 32 }, (_, n) => `key ${n}`);
   await defer(keys.slice(1));
   expect(recorded).toEqual([]);
@@ -40,13 +40,13 @@ it('no more than 32 results are deferred', async () => {
   expect(recorded).toHaveLength(32);
 });
 
-it('with an urgent result all are recorded', async () => {
+test('with an urgent result all are recorded', async () => {
   await defer(['a']);
   await defer(['b'], true);
   expect(recorded).toEqual(['a', 'b']);
 });
 
-it('when a delivery begins to wait behind a deferred result, all are recorded', async () => {
+test('when a delivery begins to wait behind a deferred result, all are recorded', async () => {
   await defer(['a', 'b']);
   results.addWaiting([laneOf('c')]);
   await vi.advanceTimersByTimeAsync(0);
@@ -56,7 +56,7 @@ it('when a delivery begins to wait behind a deferred result, all are recorded', 
   expect(recorded).toEqual(['a', 'b']);
 });
 
-it("when the capacity of one result's destination is needed, all are recorded", async () => {
+test("when the capacity of one result's destination is needed, all are recorded", async () => {
   await defer(['a', 'b']);
   results.recordDeferredOf(new Set(['other']));
   await vi.advanceTimersByTimeAsync(0);
@@ -70,7 +70,7 @@ it("when the capacity of one result's destination is needed, all are recorded", 
   expect(recorded).toEqual(['a', 'b', 'c']);
 });
 
-it('results are not deferred while deliveries wait in their lane', async () => {
+test('results are not deferred while deliveries wait in their lane', async () => {
   results.addWaiting([laneOf('a')]);
   await defer(['b', 'a', 'a']);
   expect(recorded).toEqual(['b', 'a', 'a']);
@@ -79,7 +79,7 @@ it('results are not deferred while deliveries wait in their lane', async () => {
   expect(recorded).toHaveLength(3);
 });
 
-it('after a promotion, results of the lane are not deferred, whoever has added its deliveries', async () => {
+test('after a promotion, results of the lane are not deferred, whoever has added its deliveries', async () => {
   await defer(['a']);
   await vi.advanceTimersByTimeAsync(DELAY_MS);
   results.updateWaiting([laneOf('a'), laneOf('b')], [laneOf('a')]);
@@ -89,7 +89,7 @@ it('after a promotion, results of the lane are not deferred, whoever has added i
   expect(recorded).toHaveLength(2);
 });
 
-it('after the close nothing is deferred', async () => {
+test('after the close nothing is deferred', async () => {
   await defer(['a']);
   results.close();
   await defer(['b']);

@@ -4,7 +4,7 @@ import { NIL_UUID } from '@creditlane/runtime/ids';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { silentLog } from '@creditlane/runtime/test-log';
 import type pg from 'pg';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import { promoteNextQuery } from '../store/deliveries.ts';
 import { endSliceQuery } from '../store/pending-ends.ts';
@@ -119,7 +119,7 @@ async function countWaiting(): Promise<number> {
   return rowCount ?? 0;
 }
 
-it('a success from before a replay leaves the replay to be sent', async () => {
+test('a success from before a replay leaves the replay to be sent', async () => {
   const delivery = await leased();
   await fixture.sql.query('UPDATE deliveries SET replays = 1, fence = 2 WHERE id = $1', [
     delivery.id,
@@ -133,7 +133,7 @@ it('a success from before a replay leaves the replay to be sent', async () => {
   expect(await rowsOf(delivery)).toMatchObject([{ state: 'due', statuses: [500] }]);
 });
 
-it('two results of one delivery count as one, and as a success when either is a success', async () => {
+test('two results of one delivery count as one, and as a success when either is a success', async () => {
   const [twice, other] = [await leased(), await leased()];
   await Promise.all(
     [result(twice, 500), result(other, 200), result(twice, 200), result(twice, 503)].map((one) =>
@@ -145,7 +145,7 @@ it('two results of one delivery count as one, and as a success when either is a 
   expect(await rowsOf(other)).toEqual(delivered);
 });
 
-it('a result whose attempt is stored already still changes the delivery', async () => {
+test('a result whose attempt is stored already still changes the delivery', async () => {
   const delivery = await leased();
   await fixture.sql.query(
     'INSERT INTO attempts (delivery_id, number, started_at, duration_ms) VALUES ($1, 1, now(), 1)',
@@ -155,7 +155,7 @@ it('a result whose attempt is stored already still changes the delivery', async 
   expect(await rowsOf(delivery)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
 });
 
-it('a result that the database refuses is not written, and the others of its batch are', async () => {
+test('a result that the database refuses is not written, and the others of its batch are', async () => {
   const deliveries = await Promise.all(upTo(9).map(() => leased()));
   const [first, refused] = deliveries;
   if (first === undefined || refused === undefined) throw new Error('there are nine');
@@ -171,7 +171,7 @@ it('a result that the database refuses is not written, and the others of its bat
   }
 });
 
-it('a result that cannot be written because of a lock is written once the lock is gone', async () => {
+test('a result that cannot be written because of a lock is written once the lock is gone', async () => {
   const delivery = await leased();
   const client = await fixture.sql.connect();
   await client.query('BEGIN');
@@ -186,7 +186,7 @@ it('a result that cannot be written because of a lock is written once the lock i
   expect(await rowsOf(delivery)).toMatchObject([{ state: 'delivered' }]);
 });
 
-it('when a delivery reaches a final state, the next delivery of its lane is leased', async () => {
+test('when a delivery reaches a final state, the next delivery of its lane is leased', async () => {
   const first = await leased();
   const second = await leased(first, { state: 'waiting' });
   const third = await leased(first, { state: 'waiting' });
@@ -200,7 +200,7 @@ it('when a delivery reaches a final state, the next delivery of its lane is leas
   expect(await rowsOf(third)).toMatchObject([{ state: 'waiting' }]);
 });
 
-it('a batch that takes longer than a statement may is written in parts', async () => {
+test('a batch that takes longer than a statement may is written in parts', async () => {
   await fixture.sql.query(
     `CREATE FUNCTION limit_rows() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
        IF (SELECT count(*) FROM changed) > 2 THEN
@@ -216,7 +216,7 @@ it('a batch that takes longer than a statement may is written in parts', async (
   for (const one of deliveries) expect(await rowsOf(one)).toMatchObject([{ state: 'delivered' }]);
 });
 
-it('results that a deadlock has ended are written again, with a warning', async () => {
+test('results that a deadlock has ended are written again, with a warning', async () => {
   await fixture.sql.query(
     `CREATE SEQUENCE tries;
      CREATE FUNCTION end_first() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -239,7 +239,7 @@ it('results that a deadlock has ended are written again, with a warning', async 
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: 'warn', attempt: 1 }]);
 });
 
-it('a result whose delivery stays locked holds up no later result', async () => {
+test('a result whose delivery stays locked holds up no later result', async () => {
   const [locked, other, later] = [await leased(), await leased(), await leased()];
   const holder = await fixture.sql.connect();
   await holder.query('BEGIN');
@@ -257,7 +257,7 @@ it('a result whose delivery stays locked holds up no later result', async () => 
   expect(await rowsOf(locked)).toMatchObject([{ state: 'delivered' }]);
 });
 
-it('a success of a delivery that ended meanwhile and stays locked holds up no other result', async () => {
+test('a success of a delivery that ended meanwhile and stays locked holds up no other result', async () => {
   const [late, first] = [await leased(), await leased()];
   const next = await leased(first, { state: 'waiting' });
   await endPendingOf(late.destinationId);
@@ -283,7 +283,7 @@ it('a success of a delivery that ended meanwhile and stays locked holds up no ot
   expect(after).toEqual(before);
 });
 
-it('the next delivery of a lane is leased although a late result of the batch is refused', async () => {
+test('the next delivery of a lane is leased although a late result of the batch is refused', async () => {
   const [filler, late, first] = [await leased(), await leased(), await leased()];
   const next = await leased(first, { state: 'waiting' });
   await endPendingOf(late.destinationId);
@@ -297,7 +297,7 @@ it('the next delivery of a lane is leased although a late result of the batch is
   expect(promoted).toEqual([next.id]);
 });
 
-it('when a replay and a later delivery of its lane end in two replicas at once, the next delivery is leased', async () => {
+test('when a replay and a later delivery of its lane end in two replicas at once, the next delivery is leased', async () => {
   const replayed = { ...(await leased()), replays: 1 };
   const later = await leased(replayed);
   const next = await leased(replayed, { state: 'waiting' });
@@ -322,7 +322,7 @@ it('when a replay and a later delivery of its lane end in two replicas at once, 
   expect(await rowsOf(next)).toMatchObject([{ state: 'due' }]);
 });
 
-it('a delivery that another transaction is promoting at the same time is leased by that one alone', async () => {
+test('a delivery that another transaction is promoting at the same time is leased by that one alone', async () => {
   const first = await leased();
   const next = await leased(first, { state: 'waiting' });
   await fixture.sql.query('UPDATE deliveries SET holding = false WHERE id = $1', [first.id]);
@@ -344,7 +344,7 @@ const dead = (delivery: LeasedDelivery): AttemptResult => ({
   reason: 'attempts_exhausted',
 });
 
-it('when a destination turns out to have failed for too long, the next delivery is due and not leased', async () => {
+test('when a destination turns out to have failed for too long, the next delivery is due and not leased', async () => {
   const first = await leased();
   const second = await leased(first, { state: 'waiting' });
   await fixture.sql.query(

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../egress/exchange.ts';
 import { nextStep, RETRY_DELAYS_MS } from './schedule.ts';
 
@@ -15,13 +15,13 @@ const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const attempt = fc.integer({ min: 1, max: RETRY_DELAYS_MS.length });
 
 describe('the retry schedule', () => {
-  it('has ten attempts over about 75 hours', () => {
+  test('has ten attempts over about 75 hours', () => {
     expect(RETRY_DELAYS_MS).toHaveLength(9);
     const totalMs = RETRY_DELAYS_MS.reduce((sum, delayMs) => sum + delayMs, 0);
     expect(Math.floor(totalMs / HOUR_MS)).toBe(75);
   });
 
-  it('on any 2xx the delivery is delivered, at any attempt', () => {
+  test('on any 2xx the delivery is delivered, at any attempt', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20 }),
@@ -35,7 +35,7 @@ describe('the retry schedule', () => {
     );
   });
 
-  it('after a failure the delay is the planned one ±20 %', () => {
+  test('after a failure the delay is the planned one ±20 %', () => {
     fc.assert(
       fc.property(attempt, failure, chance, (n, outcome, random) => {
         const step = nextStep(n, outcome, RETRY_DELAYS_MS, () => random);
@@ -47,7 +47,7 @@ describe('the retry schedule', () => {
     );
   });
 
-  it('with Retry-After the delay is at least as long as asked for, up to 24 h', () => {
+  test('with Retry-After the delay is at least as long as asked for, up to 24 h', () => {
     fc.assert(
       fc.property(
         attempt,
@@ -69,7 +69,7 @@ describe('the retry schedule', () => {
     );
   });
 
-  it('after the last attempt the delivery is dead', () => {
+  test('after the last attempt the delivery is dead', () => {
     fc.assert(
       fc.property(failure, chance, (outcome, random) => {
         const step = nextStep(RETRY_DELAYS_MS.length + 1, outcome, RETRY_DELAYS_MS, () => random);
@@ -78,13 +78,13 @@ describe('the retry schedule', () => {
     );
   });
 
-  it('on 410 the destination is disabled', () => {
+  test('on 410 the destination is disabled', () => {
     expect(nextStep(1, { kind: 'answered', status: 410 }, RETRY_DELAYS_MS, Math.random).kind).toBe(
       'disable',
     );
   });
 
-  it('on a redirect the delivery is retried', () => {
+  test('on a redirect the delivery is retried', () => {
     expect(nextStep(1, { kind: 'answered', status: 302 }, RETRY_DELAYS_MS, Math.random).kind).toBe(
       'retry',
     );

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { SLOW_MS } from '../queue/send-slots.ts';
@@ -77,7 +77,7 @@ function start(...ends: AttemptEnd[]) {
 let sender: ReturnType<typeof start>;
 afterEach(() => sender.close());
 
-it('a delivery that is leased again while it is under way is attempted once, and recorded under the new lease', async () => {
+test('a delivery that is leased again while it is under way is attempted once, and recorded under the new lease', async () => {
   sender = start();
   sender.add(delivery);
   sender.add(leasedAgain);
@@ -87,7 +87,7 @@ it('a delivery that is leased again while it is under way is attempted once, and
   expect(sender.record).toHaveBeenCalledExactlyOnceWith({ result });
 });
 
-it('a delivery that is leased again while its result is being written is attempted once', async () => {
+test('a delivery that is leased again while its result is being written is attempted once', async () => {
   sender = start();
   sender.add(delivery);
   sender.answer();
@@ -97,7 +97,7 @@ it('a delivery that is leased again while its result is being written is attempt
   expect(sender.attempt).toHaveBeenCalledOnce();
 });
 
-it('a delivery whose claim is answered after it was delivered is attempted once', async () => {
+test('a delivery whose claim is answered after it was delivered is attempted once', async () => {
   sender = start();
   sender.add(delivery);
   await sender.end();
@@ -106,7 +106,7 @@ it('a delivery whose claim is answered after it was delivered is attempted once'
   expect(sender.attempt).toHaveBeenCalledOnce();
 });
 
-it('a delivery that failed and is leased again is attempted again', async () => {
+test('a delivery that failed and is leased again is attempted again', async () => {
   sender = start('due', 'due');
   sender.add(delivery);
   await sender.end();
@@ -115,7 +115,7 @@ it('a delivery that failed and is leased again is attempted again', async () => 
   expect(sender.attempt).toHaveBeenCalledTimes(2);
 });
 
-it('a delivery may be sent while its lease lasts, and not any more after its end', async () => {
+test('a delivery may be sent while its lease lasts, and not any more after its end', async () => {
   sender = start();
   sender.add(delivery);
   const [, maySend] = sender.attempt.mock.lastCall ?? [];
@@ -128,21 +128,21 @@ it('a delivery may be sent while its lease lasts, and not any more after its end
   await sender.end();
 });
 
-it('the result of a success is urgent until its destination is known to answer again', async () => {
+test('the result of a success is urgent until its destination is known to answer again', async () => {
   sender = start('due');
   for (let n = 0; n < 3; n += 1) sender.add({ ...delivery, id: `delivery ${n}` });
   await sender.end();
   expect(sender.defer.mock.calls.map(([, isUrgent]) => isUrgent)).toEqual([true, false]);
 });
 
-it('the result of a slow success is urgent', async () => {
+test('the result of a slow success is urgent', async () => {
   sender = start('delivered', 'delivered', 'slow');
   for (let n = 0; n < 3; n += 1) sender.add({ ...delivery, id: `delivery ${n}` });
   await sender.end();
   expect(sender.defer.mock.calls.map(([, isUrgent]) => isUrgent)).toEqual([false, false, true]);
 });
 
-it('the result of a success is urgent while the next delivery to its destination waits for results', async () => {
+test('the result of a success is urgent while the next delivery to its destination waits for results', async () => {
   sender = start();
   for (let n = 0; n < 25; n += 1) sender.add({ ...delivery, id: `delivery ${n}` });
   sender.answer();
@@ -152,7 +152,7 @@ it('the result of a success is urgent while the next delivery to its destination
   await sender.end();
 });
 
-it('a failure is recorded at once', async () => {
+test('a failure is recorded at once', async () => {
   sender = start('due');
   sender.add(delivery);
   await sender.end();
@@ -206,7 +206,7 @@ function startDeferring() {
   };
 }
 
-it('a delivery that comes while deferred results use up the capacity of its destination is sent at once', async () => {
+test('a delivery that comes while deferred results use up the capacity of its destination is sent at once', async () => {
   const deferring = startDeferring();
   await deferring.sendUntil(6);
   expect(deferring.queue.size).toBe(6);
@@ -214,7 +214,7 @@ it('a delivery that comes while deferred results use up the capacity of its dest
   deferring.close();
 });
 
-it('a delivery that the queue has no capacity for has the deferred results recorded', async () => {
+test('a delivery that the queue has no capacity for has the deferred results recorded', async () => {
   const deferring = startDeferring();
   await deferring.sendUntil(6);
   deferring.queue.backlog.add(['another', 'destination']);
@@ -222,7 +222,7 @@ it('a delivery that the queue has no capacity for has the deferred results recor
   deferring.close();
 });
 
-it('a delivery to another destination has the deferred results recorded only when the queue has no capacity left', async () => {
+test('a delivery to another destination has the deferred results recorded only when the queue has no capacity left', async () => {
   const deferring = startDeferring();
   await deferring.sendUntil(6);
   deferring.queue.backlog.add(['another']);

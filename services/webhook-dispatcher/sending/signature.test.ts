@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { signatureHeaders } from './signature.ts';
 
 const message = {
@@ -14,7 +14,7 @@ const keys = [newest, oldest].map((secret) => createSecretKey(secret));
 describe('a webhook signature', () => {
   const headers = signatureHeaders(message, keys, 'X-SERVICE-SIGNATURE');
 
-  it.each([
+  test.each([
     ['newest', newest],
     ['rotated', oldest],
   ])('is verified by the public Standard Webhooks library with the %s secret', (_, secret) => {
@@ -22,17 +22,17 @@ describe('a webhook signature', () => {
     expect(webhook.verify(message.body, headers)).toEqual(JSON.parse(message.body));
   });
 
-  it('is refused by the library when a byte of the body differs', () => {
+  test('is refused by the library when a byte of the body differs', () => {
     const webhook = new Webhook(newest, { format: 'raw' });
     expect(() => webhook.verify(message.body.replace('2', '3'), headers)).toThrow();
   });
 
-  it('has the lower-case hex HMAC of the exact body with the newest secret in its header', () => {
+  test('has the lower-case hex HMAC of the exact body with the newest secret in its header', () => {
     const expected = createHmac('sha256', newest).update(Buffer.from(message.body)).digest('hex');
     expect(headers['X-SERVICE-SIGNATURE']).toBe(expected);
   });
 
-  it('throws when the destination has no live secret', () => {
+  test('throws when the destination has no live secret', () => {
     expect(() => signatureHeaders(message, [], 'X-SERVICE-SIGNATURE')).toThrow('no live secret');
   });
 });

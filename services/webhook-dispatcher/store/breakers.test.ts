@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Query, runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestFixture, type TestFixture, upTo } from '../test-fixture.ts';
 import {
   claimProbesQuery,
@@ -68,7 +68,7 @@ function breakerAfter(query: Query<unknown>) {
 }
 
 describe('an open circuit breaker', () => {
-  it.each([
+  test.each([
     [0, 2],
     [3, 16],
     [6, 120],
@@ -84,13 +84,13 @@ describe('an open circuit breaker', () => {
     },
   );
 
-  it('when another probe has taken the place of the one that failed, stays as it is', async () => {
+  test('when another probe has taken the place of the one that failed, stays as it is', async () => {
     await insertOpen({ probeId: randomUUID() });
     const after = await breakerAfter(failProbesQuery(new Map([[destinationId, PROBE_ID]])));
     expect(after.failures).toBe(0);
   });
 
-  it('whose probe was not sent may be tried again after a second, unless another probe is under way', async () => {
+  test('whose probe was not sent may be tried again after a second, unless another probe is under way', async () => {
     await insertOpen({ failures: 3, probeId: PROBE_ID });
     const giveBack = (id: string) => giveBackProbesQuery(new Map([[destinationId, id]]));
     expect(await breakerAfter(giveBack(randomUUID()))).toMatchObject({ probeId: PROBE_ID });
@@ -98,20 +98,20 @@ describe('an open circuit breaker', () => {
     expect(after).toEqual({ failures: 3, pauseS: 1, probeId: null, revision: 1 });
   });
 
-  it('when another process opens it, stays as it is', async () => {
+  test('when another process opens it, stays as it is', async () => {
     await insertOpen({ failures: 7 });
     const after = await breakerAfter(openBreakersQuery(new Map([[destinationId, 1]])));
     expect(after.failures).toBe(7);
   });
 
-  it('when its owner asks for it, is tried at once, at the later revision', async () => {
+  test('when its owner asks for it, is tried at once, at the later revision', async () => {
     await insertOpen({ failures: 7 });
     await fixture.sql.query(`UPDATE open_breakers SET probe_at = now() + interval '1 hour'`);
     const after = await breakerAfter(requestProbesQuery(new Map([[destinationId, 2]])));
     expect(after).toEqual({ failures: 0, pauseS: 0, probeId: null, revision: 2 });
   });
 
-  it('whose probe is due is tried by one of many replicas, by one delivery', async () => {
+  test('whose probe is due is tried by one of many replicas, by one delivery', async () => {
     await insertOpen();
     await insertDue();
     await insertDue();
@@ -122,7 +122,7 @@ describe('an open circuit breaker', () => {
     ]);
   });
 
-  it('is not tried while nothing is due to its destination, while it is too early, or without a slot', async () => {
+  test('is not tried while nothing is due to its destination, while it is too early, or without a slot', async () => {
     await insertOpen();
     await insertDue(true);
     expect(await claimProbes()).toEqual([]);
@@ -132,7 +132,7 @@ describe('an open circuit breaker', () => {
     expect(await claimProbes()).toEqual([]);
   });
 
-  it('keeps the deliveries to its destination from being claimed until it is closed', async () => {
+  test('keeps the deliveries to its destination from being claimed until it is closed', async () => {
     await insertOpen();
     await insertDue();
     const claim = () => {

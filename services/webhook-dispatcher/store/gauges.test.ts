@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { countBacklog, findLongestDue } from './gauges.ts';
 
@@ -38,22 +38,25 @@ const longestDueS = async () => {
   return Math.floor(row?.due_s ?? Number.NaN);
 };
 
-it('nothing is due for long without deliveries, and with those of later', async () => {
+test('nothing is due for long without deliveries, and with those of later', async () => {
   expect(await longestDueS()).toBe(0);
   await insertDue(-600);
   await insertDue(-600, { leased: true });
   expect(await longestDueS()).toBe(0);
 });
 
-it.each([false, true])('of due deliveries, leased: %s, the longest time counts', async (leased) => {
-  await insertDue(4_000, { leased });
-  await insertDue(600);
-  await insertDue(-600, { leased });
-  expect((await longestDueS()) - 4_000).toBeLessThan(60);
-  expect(await longestDueS()).toBeGreaterThanOrEqual(4_000);
-});
+test.each([false, true])(
+  'of due deliveries, leased: %s, the longest time counts',
+  async (leased) => {
+    await insertDue(4_000, { leased });
+    await insertDue(600);
+    await insertDue(-600, { leased });
+    expect((await longestDueS()) - 4_000).toBeLessThan(60);
+    expect(await longestDueS()).toBeGreaterThanOrEqual(4_000);
+  },
+);
 
-it('a delivery that waits for its disabled destination to be enabled does not count', async () => {
+test('a delivery that waits for its disabled destination to be enabled does not count', async () => {
   const destinationId = randomUUID();
   await insertDue(4_000, { destinationId });
   await fixture.sql.query(
@@ -63,7 +66,7 @@ it('a delivery that waits for its disabled destination to be enabled does not co
   expect(await longestDueS()).toBe(0);
 });
 
-it('deliveries are counted by state, dead ones of all days together up to a limit', async () => {
+test('deliveries are counted by state, dead ones of all days together up to a limit', async () => {
   const counts = async () => {
     const rows = await runQuery(fixture.sql, countBacklog.query([5]));
     return Object.fromEntries(rows.map(({ state, count }) => [state, count]));

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type Queryable, runQuery } from '@creditlane/postgres/statement';
 import { planOf, rowsFilteredOut } from '@creditlane/postgres/test-plans';
 import type pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { promoteNextQuery } from './deliveries.ts';
@@ -73,7 +73,7 @@ const LATER = {
   id: FIRST_PAGE.after.id,
 };
 
-it.each<[string, Partial<ListQuery>]>([
+test.each<[string, Partial<ListQuery>]>([
   ['the first page', {}],
   ['a later page', { after: LATER }],
   ['a rare state', { states: ['dead'] }],
@@ -92,7 +92,7 @@ it.each<[string, Partial<ListQuery>]>([
 });
 
 // The statistics say that no delivery is pending, as after the analysis of a table whose queue was empty.
-it.each<[string, (db: Queryable) => Promise<unknown>]>([
+test.each<[string, (db: Queryable) => Promise<unknown>]>([
   ['the intake', (db) => runQuery(db, findStoredStateQuery([INTAKE]))],
   ['a promotion', (db) => runQuery(db, promoteNextQuery([LANE], 1_000))],
   ['a replay', (db) => lockEarlierPending(db, DELIVERY, OWN)],
@@ -118,7 +118,7 @@ describe('a slice of a replay of many deliveries', () => {
     return rows[0].id as string;
   }
 
-  it.each([
+  test.each([
     ['delivered', null],
     ['delivered', 'applicationDeclined'],
     ['dead', null],
@@ -134,7 +134,7 @@ describe('a slice of a replay of many deliveries', () => {
     }
   });
 
-  it('that is counted is followed by that of the job that waits longest', async () => {
+  test('that is counted is followed by that of the job that waits longest', async () => {
     const waiting = [randomUUID(), randomUUID()] as const;
     await fixture.sql.query(
       `INSERT INTO replay_jobs (id, integration_id, destination_id, delivery_state, state, cursor_created_at,
@@ -149,7 +149,7 @@ describe('a slice of a replay of many deliveries', () => {
     expect(next.map(({ id }) => id)).toEqual(waiting.toReversed());
   });
 
-  it('is locked through indexes', async () => {
+  test('is locked through indexes', async () => {
     const { rows } = await fixture.sql.query(
       'SELECT id FROM deliveries WHERE destination_id = $1 LIMIT 25',
       [OWN],

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type Query, runQuery } from '@creditlane/postgres/statement';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import type { AttemptResult } from '../sending/attempt.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
@@ -32,7 +32,7 @@ afterEach(() => fixture.close());
 
 const LEASE_MS = 60_000;
 
-it('statistics that a VACUUM has made short are set at the start, and at once while the queue has deliveries', async () => {
+test('statistics that a VACUUM has made short are set at the start, and at once while the queue has deliveries', async () => {
   const vacuum = () => fixture.sql.query('VACUUM deliveries_queue');
   const plannedRows = async (): Promise<number> => {
     const { rows } = await fixture.sql.query(
@@ -64,7 +64,7 @@ it('statistics that a VACUUM has made short are set at the start, and at once wh
   await expect.poll(plannedRows).toBe(20_000);
 });
 
-it.each(['an emptied', 'a new'])(
+test.each(['an emptied', 'a new'])(
   'plans that were made for %s queue read few blocks of it when it is long',
   async (kind) => {
     const [destinationId, lane] = [randomUUID(), randomUUID()];

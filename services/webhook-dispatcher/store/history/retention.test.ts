@@ -4,7 +4,7 @@ import { dropEarlierTable } from '@creditlane/postgres/partitions/earlier-tables
 import { runPurge } from '@creditlane/postgres/retention';
 import { firstIdOfTime } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createTestFixture, type TestFixture } from '../../test-fixture.ts';
 import { earlierTables } from './earlier-tables.ts';
 import { moveEnded, PARTITIONS, purgeReplayJobs, purgesOfRowsWithoutDay } from './retention.ts';
@@ -56,7 +56,7 @@ async function idsOfKept(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-it('a delivery without a day is deleted thirty days after its final state, with its attempts and its message', async () => {
+test('a delivery without a day is deleted thirty days after its final state, with its attempts and its message', async () => {
   const kept = [
     await addDelivery(45, 29),
     await addDelivery(40, null),
@@ -72,7 +72,7 @@ it('a delivery without a day is deleted thirty days after its final state, with 
   expect(left).toEqual([{ count: 6 }]);
 });
 
-it('the tables of an earlier version are dropped after 31 days, when nothing of theirs is pending or kept', async () => {
+test('the tables of an earlier version are dropped after 31 days, when nothing of theirs is pending or kept', async () => {
   const tables = ['deliveries', 'attempts', 'messages'];
   const endedDaysAgo = (days: number) =>
     tables.map(
@@ -113,7 +113,7 @@ it('the tables of an earlier version are dropped after 31 days, when nothing of 
   expect(await left()).toEqual([]);
 });
 
-it('an earlier table that another replica has dropped is left alone, without a warning', async () => {
+test('an earlier table that another replica has dropped is left alone, without a warning', async () => {
   const warn = vi.fn();
   for (const table of earlierTables({ ...silentLog, warn })) {
     expect(await table.isKept(fixture.sql)).toBe(true);
@@ -121,7 +121,7 @@ it('an earlier table that another replica has dropped is left alone, without a w
   expect(warn).not.toHaveBeenCalled();
 });
 
-it('a day of deliveries is dropped thirty days after their end, one of attempts and messages after the last delivery', async () => {
+test('a day of deliveries is dropped thirty days after their end, one of attempts and messages after the last delivery', async () => {
   for (const days of [36, 33, 32, 29]) {
     const bounds = [days, days - 1];
     const times = bounds.map((it) => `'${dateOf(it)} 00:00Z'`);
@@ -156,7 +156,7 @@ it('a day of deliveries is dropped thirty days after their end, one of attempts 
   }
 });
 
-it('the purge of the last release deletes no attempt at a delivery that is kept', async () => {
+test('the purge of the last release deletes no attempt at a delivery that is kept', async () => {
   const kept = await addDelivery(0, 0, idOfAge(0));
   await addDelivery(32, 32, idOfAge(32));
   await fixture.sql.query('DELETE FROM deliveries WHERE id <> $1', [kept]);
@@ -171,7 +171,7 @@ it('the purge of the last release deletes no attempt at a delivery that is kept'
   expect(rows).toEqual([{ id: kept }]);
 });
 
-it('a delivery that a replica of an earlier version has ended is stored as ended after five minutes', async () => {
+test('a delivery that a replica of an earlier version has ended is stored as ended after five minutes', async () => {
   const id = await addDelivery(2, null);
   const pending = await addDelivery(2, null);
   const end = (minutesAgo: number) =>
@@ -193,7 +193,7 @@ it('a delivery that a replica of an earlier version has ended is stored as ended
   ]);
 });
 
-it('a replay of many deliveries is deleted thirty days after its end', async () => {
+test('a replay of many deliveries is deleted thirty days after its end', async () => {
   await fixture.sql.query(
     `INSERT INTO replay_jobs (id, integration_id, destination_id, delivery_state, cursor_created_at,
        cursor_id, requested_at, finished_at)

@@ -3,7 +3,7 @@ import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/te
 import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { firstIdOfTime, newId } from '@creditlane/runtime/ids';
 import { newIdOfTime } from '@creditlane/runtime/ids/test-id-of-time';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { webhookDispatcher } from '../../service.ts';
 import { findTooFewDeliveries } from './expected-deliveries.ts';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-it('the deliveries of many events are compared by reading each index once', async () => {
+test('the deliveries of many events are compared by reading each index once', async () => {
   const ids = Array.from({ length: EVENTS }, () => newId());
   await db.pool.query(
     `INSERT INTO inbox (consumer, event_id, expected_effects)
@@ -37,7 +37,7 @@ it('the deliveries of many events are compared by reading each index once', asyn
 
 const DAY_MS = 86_400_000;
 
-it.each([
+test.each([
   ['ahead', 1],
   ['behind', -1],
 ])(
@@ -61,7 +61,7 @@ it.each([
   },
 );
 
-it('an event that is known to have too few deliveries is not looked up in all days again, and found complete later', async () => {
+test('an event that is known to have too few deliveries is not looked up in all days again, and found complete later', async () => {
   const eventId = newIdOfTime(Date.now() + 2 * DAY_MS);
   await db.pool.query(
     "INSERT INTO inbox (consumer, event_id, expected_effects) VALUES ('webhook-dispatcher', $1, 1)",

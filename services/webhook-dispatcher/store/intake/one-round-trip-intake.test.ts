@@ -4,7 +4,7 @@ import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
 import { runReadWriteTransaction } from '@creditlane/postgres/transaction';
 import { newId } from '@creditlane/runtime/ids';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { firstSequencesOf } from '../../intake/intake.ts';
 import { type NewEvent, NOTHING_STORED, planDeliveries } from '../../intake/plan.ts';
 import type { AttemptResult } from '../../sending/attempt.ts';
@@ -142,7 +142,7 @@ function createPick(seed: number) {
   };
 }
 
-it('random batches leave the same rows in one round trip as in two', async () => {
+test('random batches leave the same rows in one round trip as in two', async () => {
   const pick = createPick(7);
   let applied = 0;
   for (let history = 0; history < 16; history += 1) {
@@ -192,7 +192,7 @@ const FIRST: EventOutline = {
   destinations: ['d1'],
 };
 
-it.each([
+test.each([
   ['an event that the inbox has', async () => undefined, [FIRST]],
   ['an event after a later one of its series', async () => undefined, [{ ...FIRST, name: 'e2' }]],
   [
@@ -215,7 +215,7 @@ it.each([
   expect(rowCount).toBe(0);
 });
 
-it('a delivery to a disabled destination is numbered and dead at once, others of the batch are due', async () => {
+test('a delivery to a disabled destination is numbered and dead at once, others of the batch are due', async () => {
   const names = new Names();
   await disable(names, 'd1');
   const event = newEvent(names, { ...FIRST, destinations: ['d1', 'd2'] });
@@ -281,7 +281,7 @@ const statesOfLane = async (names: Names) =>
 const eventOf = (names: Names, n: number) =>
   newEvent(names, { ...FIRST, name: `e${n}`, creditor: `c${n}` });
 
-it('of two intakes of one lane at the same time, one leaves its delivery due, and the other behind it', async () => {
+test('of two intakes of one lane at the same time, one leaves its delivery due, and the other behind it', async () => {
   for (let round = 0; round < 24; round += 1) {
     const names = new Names();
     const lock = `SELECT pg_advisory_xact_lock(hashtextextended('intake ' || $1, 0))`;
@@ -294,7 +294,7 @@ it('of two intakes of one lane at the same time, one leaves its delivery due, an
   }
 });
 
-it.each([
+test.each([
   ['the only delivery', 1, ['due']],
   ['the first delivery', 2, ['due', 'waiting']],
 ])(
@@ -313,7 +313,7 @@ it.each([
   },
 );
 
-it('a delivery behind one whose result is being recorded waits for the record, and is due', async () => {
+test('a delivery behind one whose result is being recorded waits for the record, and is due', async () => {
   const names = new Names();
   await writeInOneRoundTrip([newEvent(names, FIRST)]);
   const recording = await db.pool.connect();
@@ -329,7 +329,7 @@ it('a delivery behind one whose result is being recorded waits for the record, a
   }
 });
 
-it('an event is inserted into the inbox before anything else is locked, as in two round trips', async () => {
+test('an event is inserted into the inbox before anything else is locked, as in two round trips', async () => {
   const names = new Names();
   await writeInOneRoundTrip([newEvent(names, FIRST)]);
   const next = newEvent(names, { ...FIRST, name: 'e2', sequence: 2 });
