@@ -6,6 +6,10 @@ export type Outcome =
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs?: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
+/** Whether the receiver has accepted the webhook. */
+export const isSuccess = (outcome: Outcome): boolean =>
+  outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300;
+
 export interface ExchangeRequest {
   readonly url: URL;
   readonly headers: Record<string, string>;

@@ -11,14 +11,12 @@ import {
 } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, internal, invalid, resourceExhausted, unavailable } from '@creditlane/rpc/fault';
-import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinations.ts';
-import type { Egress } from '../egress/egress.ts';
-import type { Outcome } from '../egress/exchange.ts';
+import { isSuccess, type Outcome } from '../egress/exchange.ts';
 import type { DestinationRevision, WebhookEventType } from '../events/webhook-event-type.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
-import { requestHeaders } from '../sending/request-headers.ts';
+import { type PostWebhookDeps, postWebhook } from '../sending/post-webhook.ts';
 import { storeTestSuccess } from '../store/destinations.ts';
 import { leaseTestEvent, releaseTestEvent } from '../store/leases-of-test-events.ts';
 import { deliveriesOf, destinationNotFound } from './own-destination.ts';
@@ -30,15 +28,13 @@ const MAX_EXCHANGE_MS = 15_000;
 /** Longer than a call may last: the gateway gives up after 20 s, and recording the answer follows the exchange. */
 const LEASE_MS = 40_000;
 
-export interface TestEventDeps {
+export interface TestEventDeps extends PostWebhookDeps {
   readonly requests: RequestPool;
   readonly log: Log;
   readonly queue: Pick<DeliveryQueue, 'breakers'>;
   readonly destinations: Pick<Destinations, 'getUncached'>;
   /** By the name of the webhook event type. */
   readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
-  readonly egress: Pick<Egress, 'post'>;
-  readonly clock: Clock;
   readonly newId: () => string;
 }
 
@@ -122,11 +118,12 @@ function createUnderLease({ log, newId }: TestEventDeps) {
 const UNREADABLE: Outcome = { kind: 'failed', reason: SECRET_UNREADABLE };
 
 async function postExample(
-  { destinations, eventTypes, egress, clock, newId }: TestEventDeps,
+  deps: TestEventDeps,
   destinationId: string,
   { event, payload }: SendTestEventRequest,
   { traceparent }: Call,
 ): Promise<SentTestEvent> {
+  const { destinations, eventTypes, newId } = deps;
   const eventType = eventTypes.get(event);
   if (eventType === undefined) {
     const message = 'must be an event that webhooks are sent for';
@@ -140,27 +137,15 @@ async function postExample(
   if (destination === undefined) throw destinationNotFound();
 
   const webhookId = newId();
-  const startedAt = clock();
-  const timestampS = Math.floor(startedAt.getTime() / 1_000);
-  const message = { id: webhookId, timestampS, body, sequence: 1 };
   const { keys, revision } = destination;
   // Without a key nothing can be signed.
   if (keys.length === 0) return { webhookId, revision, outcome: UNREADABLE, durationMs: 0 };
-  const outcome = await egress.post({
-    destinationId,
-    destinationUrl: destination.url,
-    path: eventType.path,
-    headers: {
-      ...requestHeaders(message, keys, eventType.signatureHeader),
-      // Not in the payload, which has to match its schema.
-      'webhook-test': 'true',
-    },
-    body,
-    ownDeadlineMs: MAX_EXCHANGE_MS,
+  const posted = await postWebhook(deps, {
+    ...{ id: webhookId, sequence: 1, body, isTest: true },
+    ...{ eventType, destinationId, destination, ownDeadlineMs: MAX_EXCHANGE_MS },
   });
-  if (outcome === undefined) throw unavailable('the webhook dispatcher is shutting down');
-  const durationMs = clock().getTime() - startedAt.getTime();
-  return { webhookId, revision, outcome, durationMs };
+  if (posted === undefined) throw unavailable('the webhook dispatcher is shutting down');
+  return { webhookId, revision, ...posted };
 }
 
 /** Stores the answer, and in the same transaction the success at the destination. */
@@ -172,7 +157,7 @@ async function record(
   { idempotency }: Call,
 ): Promise<SendTestEventResponse> {
   const isAnswered = outcome.kind === 'answered';
-  const succeeded = isAnswered && outcome.status >= 200 && outcome.status < 300;
+  const succeeded = isSuccess(outcome);
   const answer = await inTransaction(db, async (tx) => {
     const enabled = succeeded && (await storeTestSuccess(tx, { destinationId, revision }));
     const made = create(SendTestEventResponseSchema, {

@@ -1,28 +1,24 @@
 /** One attempt at a delivery: find the destination, render the body, sign, post, and decide the next step. */
-import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
 import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinations.ts';
 import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
-import type { Egress } from '../egress/egress.ts';
-import type { Outcome } from '../egress/exchange.ts';
+import { isSuccess, type Outcome } from '../egress/exchange.ts';
 import type { RenderedBody } from '../events/body-schema.ts';
 import { ContentLostError, type WebhookEventType } from '../events/webhook-event-type.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
-import { requestHeaders } from './request-headers.ts';
+import { type PostWebhookDeps, postWebhook } from './post-webhook.ts';
 import { nextStep, type Step } from './schedule.ts';
 
-export interface AttemptDeps {
+export interface AttemptDeps extends PostWebhookDeps {
   /** By the name of the webhook event type. */
   readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
   readonly destinations: Pick<Destinations, 'get' | 'getUncached'>;
-  readonly egress: Pick<Egress, 'post'>;
   /** The delays between attempts. */
   readonly delaysMs: readonly number[];
   readonly metrics: DispatcherMetrics;
   readonly log: Log;
-  readonly clock: Clock;
   readonly random: () => number;
 }
 
@@ -55,47 +51,34 @@ export type Attempt = (
   maySend: () => boolean,
 ) => Promise<AttemptResult | 'lacks_content' | undefined>;
 
-/**
- * How an attempt ended: with a request to the destination, without one because the platform cannot sign it now, or
- * with a reason why none can ever be sent.
- */
-type Ending =
-  | ({
-      readonly kind: 'exchanged';
-      readonly outcome: Outcome;
-      readonly revision: number;
-    } & Exchanged)
-  | { readonly kind: 'unsigned'; readonly outcome: Outcome }
-  | { readonly kind: 'unsendable'; readonly reason: string };
-
-/** The receiver's part of an attempt: the platform's, such as finding the destination, is before it. */
-interface Exchanged {
-  readonly startedAt: Date;
-  readonly durationMs: number;
-}
+/** An attempt that counts, by a request or without one. */
+type Tried = Pick<AttemptResult, 'revision' | 'startedAt' | 'durationMs' | 'outcome'> & {
+  /** Why nothing can ever be sent. */
+  readonly deadReason?: string;
+};
 
 export function createAttempt(deps: AttemptDeps): Attempt {
-  const { delaysMs, metrics, clock, random } = deps;
+  const { delaysMs, metrics, random } = deps;
 
   return async (delivery, maySend) => {
-    const begunAt = clock();
     const span = startAttemptSpan(delivery);
-    const ending = await tryToSend(deps, delivery, { traceparent: span.traceparent, maySend });
-    const outcome = outcomeOf(ending);
+    const tried = await tryToSend(deps, delivery, { traceparent: span.traceparent, maySend });
+    if (tried === undefined || tried === 'lacks_content') {
+      span.end('not_tried');
+      return tried;
+    }
+    const { deadReason, ...result } = tried;
+    const { outcome, revision, durationMs } = result;
     endAttemptSpan(span, outcome);
-    if (ending === 'lacks_content') return ending;
-    if (ending === undefined || outcome === undefined) return undefined;
 
     const step: Step =
-      ending.kind === 'unsendable'
-        ? { kind: 'dead', reason: ending.reason }
-        : nextStep(delivery.attempts + 1, outcome, delaysMs, random);
-    const revision = ending.kind === 'exchanged' ? ending.revision : undefined;
+      deadReason === undefined
+        ? nextStep(delivery.attempts + 1, outcome, delaysMs, random)
+        : { kind: 'dead', reason: deadReason };
     if (step.kind === 'disable' && !(await isStillAt(deps, delivery, revision))) return undefined;
-    const exchanged = ending.kind === 'exchanged' ? ending : undefined;
-    metrics.countAttempt(step.kind, delivery.destinationId, exchanged?.durationMs);
-    const { startedAt, durationMs } = exchanged ?? { startedAt: begunAt, durationMs: 0 };
-    return { delivery, revision, startedAt, durationMs, outcome, ...stateAfter(step) };
+    const answeredInMs = revision === undefined ? undefined : durationMs;
+    metrics.countAttempt(step.kind, delivery.destinationId, answeredInMs);
+    return { delivery, ...result, ...stateAfter(step) };
   };
 }
 
@@ -103,9 +86,16 @@ async function tryToSend(
   deps: AttemptDeps,
   delivery: LeasedDelivery,
   { traceparent, maySend }: { traceparent: string | undefined; maySend: () => boolean },
-): Promise<Ending | 'lacks_content' | undefined> {
-  const { eventTypes, destinations, egress, metrics, log, clock } = deps;
-  const { id, event, destinationId } = delivery;
+): Promise<Tried | 'lacks_content' | undefined> {
+  const { eventTypes, destinations, metrics, log, clock } = deps;
+  const { id, event, destinationId, sequence } = delivery;
+  // Without a revision, the attempt changes neither the health of the destination nor its adaptive limit.
+  const unsent = { revision: undefined, startedAt: clock(), durationMs: 0 };
+  const unsendable = (deadReason: string): Tried => {
+    // The details of a mismatch follow after a colon.
+    const reason = deadReason.split(':', 1)[0] ?? '';
+    return { ...unsent, outcome: { kind: 'failed', reason }, deadReason };
+  };
   const eventType = eventTypes.get(event);
   // A newer version may have stored an event type that only the newer version can send.
   if (eventType === undefined) return 'lacks_content';
@@ -113,43 +103,28 @@ async function tryToSend(
   try {
     const destination = await destinations.get(destinationId, traceparent);
     // Grants are not checked again: the grants at intake decided who receives the event.
-    if (destination === undefined) return { kind: 'unsendable', reason: 'destination_removed' };
+    if (destination === undefined) return unsendable('destination_removed');
 
-    const { revision } = destination;
     if (destination.keys.length === 0) {
       // Tried again like a failure of the receiver: the operator restores the key, or the secret is rotated.
-      // Without a revision, the attempt changes neither the health of the destination nor its adaptive limit.
-      return { kind: 'unsigned', outcome: { kind: 'failed', reason: SECRET_UNREADABLE } };
+      return { ...unsent, outcome: { kind: 'failed', reason: SECRET_UNREADABLE } };
     }
     asksForContent = true;
     const stored = storedBody(delivery);
     const { body, mismatch } = stored ?? (await renderBody(eventType, delivery, traceparent));
     asksForContent = false;
-    if (mismatch !== undefined) return { kind: 'unsendable', reason: mismatch };
+    if (mismatch !== undefined) return unsendable(mismatch);
 
-    const startedAt = clock();
-    const timestampS = Math.floor(startedAt.getTime() / 1_000);
-    const outcome = await egress.post({
-      destinationId,
-      destinationUrl: destination.url,
-      path: eventType.path,
-      headers: requestHeaders(
-        { id, timestampS, body, sequence: delivery.sequence },
-        destination.keys,
-        eventType.signatureHeader,
-      ),
-      body,
-      maySend,
-      onSent: () => {
-        const { attempts, replays, recordedAt } = delivery;
-        if (attempts === 0 && replays === 0)
-          metrics.observeFirstByte(destinationId, recordedAt, clock());
-      },
-    });
-    const durationMs = clock().getTime() - startedAt.getTime();
-    return outcome && { kind: 'exchanged', outcome, revision, startedAt, durationMs };
+    const onSent = () => {
+      const { attempts, replays, recordedAt } = delivery;
+      if (attempts === 0 && replays === 0)
+        metrics.observeFirstByte(destinationId, recordedAt, clock());
+    };
+    const message = { id, sequence, body, eventType, maySend, onSent };
+    const posted = await postWebhook(deps, { ...message, destinationId, destination });
+    return posted && { ...posted, revision: destination.revision };
   } catch (err) {
-    if (err instanceof ContentLostError) return { kind: 'unsendable', reason: err.reason };
+    if (err instanceof ContentLostError) return unsendable(err.reason);
     // The receiver did not cause the failure, so no attempt is counted.
     const traceId = traceIdOf(delivery.traceparent);
     log.warn({ err, deliveryId: id, traceId }, 'a webhook could not be tried');
@@ -189,13 +164,6 @@ async function isStillAt(
   }
 }
 
-function outcomeOf(ending: Ending | 'lacks_content' | undefined): Outcome | undefined {
-  if (ending === 'lacks_content') return undefined;
-  if (ending?.kind !== 'unsendable') return ending?.outcome;
-  // The details of a mismatch follow after a colon.
-  return { kind: 'failed', reason: ending.reason.split(':', 1)[0] ?? '' };
-}
-
 function stateAfter(step: Step): Pick<AttemptResult, 'state' | 'reason' | 'delayMs' | 'disables'> {
   switch (step.kind) {
     case 'delivered':
@@ -221,12 +189,12 @@ function startAttemptSpan({ id, event, attempts, traceparent }: LeasedDelivery):
   });
 }
 
-function endAttemptSpan(span: Span, outcome: Outcome | undefined): void {
-  if (outcome?.kind === 'answered') {
+function endAttemptSpan(span: Span, outcome: Outcome): void {
+  if (outcome.kind === 'answered') {
     const { status } = outcome;
     span.setAttributes({ 'http.response.status_code': status });
-    span.end(status >= 200 && status < 300 ? undefined : String(status));
+    span.end(isSuccess(outcome) ? undefined : String(status));
   } else {
-    span.end(outcome?.reason ?? 'not_tried');
+    span.end(outcome.reason);
   }
 }

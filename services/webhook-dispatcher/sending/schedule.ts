@@ -1,5 +1,5 @@
 /** When a delivery is tried again, and when it is dead: a pure rule on the outcome of one attempt. */
-import type { Outcome } from '../egress/exchange.ts';
+import { isSuccess, type Outcome } from '../egress/exchange.ts';
 
 /** The next step of the delivery. */
 export type Step =
@@ -42,9 +42,9 @@ export function nextStep(
   delaysMs: readonly number[],
   random: () => number,
 ): Step {
-  if (outcome.kind === 'answered') {
-    if (outcome.status >= 200 && outcome.status < 300) return { kind: 'delivered' };
-    if (outcome.status === 410) return { kind: 'disable', reason: 'gone' };
+  if (isSuccess(outcome)) return { kind: 'delivered' };
+  if (outcome.kind === 'answered' && outcome.status === 410) {
+    return { kind: 'disable', reason: 'gone' };
   }
   const delayMs = delaysMs[attempt - 1];
   if (delayMs === undefined) return { kind: 'dead', reason: 'attempts_exhausted' };
