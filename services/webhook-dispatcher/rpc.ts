@@ -1,7 +1,7 @@
 /** DeliveriesService: what an integration sees of the deliveries to its destination, and does with them. */
 import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
-import { runNamedPipeline } from '@creditlane/postgres/named-pipeline';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveriesService } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
@@ -59,10 +59,10 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
         if (destination === undefined) throw deliveryNotFound();
         const { destinationId } = destination;
         const db = deliveriesOf(requests, call, destination);
-        const { found, attempts } = await runNamedPipeline(db, {
-          found: findOwnDeliveryQuery(deliveryId, destinationId),
-          attempts: findAttemptsQuery(deliveryId, MAX_ATTEMPTS),
-        });
+        const [found, attempts] = await runPipeline(db, [
+          findOwnDeliveryQuery(deliveryId, destinationId),
+          findAttemptsQuery(deliveryId, MAX_ATTEMPTS),
+        ]);
         const row =
           found ?? (await runQuery(db, findOwnDeliveryQuery(deliveryId, destinationId, ANY_END)));
         if (row === undefined) throw deliveryNotFound();

@@ -1,16 +1,16 @@
 /** Writes a batch of records in one transaction, and tells the queue what the transaction has changed. */
 import type { Database } from '@creditlane/postgres/database';
-import { runNamedPipeline } from '@creditlane/postgres/named-pipeline';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import { type DestinationHealth, HealthTracker } from '../destinations/destination-health.ts';
-import type { LeasedDelivery, UntriedDelivery } from '../queue/delivery.ts';
+import { HealthTracker } from '../destinations/destination-health.ts';
+import type { UntriedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import {
   lockReplayedLanesQuery,
   promoteNextQuery,
   releaseUntriedQuery,
 } from '../store/deliveries.ts';
-import { type DisabledDestination, updateHealthQuery } from '../store/destinations.ts';
+import { updateHealthQuery } from '../store/destinations.ts';
 import {
   limitLockWaitsQuery,
   recordLateResultsQuery,
@@ -64,13 +64,25 @@ export class ResultWriter {
    * database's error if it refuses any part; then nothing is written.
    */
   async write(records: readonly DeliveryRecord[]): Promise<readonly AttemptResult[]> {
-    const { log, queue, deferredResults } = this.#options;
+    const { pool, log, leaseMs, holdMs, disableAfterMs, queue, deferredResults } = this.#options;
     const results = records.flatMap((record) => ('result' in record ? [record.result] : []));
     const untried = records.flatMap((record) => ('untried' in record ? [record.untried] : []));
+    const tried = results.map(({ delivery }) => delivery);
+    const hasReplayed = tried.some(({ replays }) => replays > 0);
     const healthChanges = this.#health.changesAfter(results);
     const leasedAtMs = performance.now();
-    const batch = { results, untried, healthChanges };
-    const { disabled, promoted, late } = await recordBatch(this.#options, batch);
+    // One transaction in one round trip, in the order written here.
+    const [, , , recorded = [], disabled = [], promoted = []] = await runPipeline(pool, [
+      limitLockWaitsQuery(LOCK_WAIT_MS),
+      untried.length > 0
+        ? releaseUntriedQuery(untried, { delayMs: UNTRIED_DELAY_MS, holdMs })
+        : undefined,
+      hasReplayed ? lockReplayedLanesQuery(tried) : undefined,
+      tried.length > 0 ? recordResultsQuery(results, holdMs) : undefined,
+      healthChanges.size > 0 ? updateHealthQuery(healthChanges, disableAfterMs) : undefined,
+      // Last, so that nothing to a destination that has just been disabled is leased.
+      tried.length > 0 ? promoteNextQuery(tried, leaseMs) : undefined,
+    ]);
     this.#health.markStored(healthChanges);
     for (const { isNew, ...destination } of disabled) {
       if (isNew) log.warn(destination, 'a webhook destination is disabled');
@@ -86,7 +98,9 @@ export class ResultWriter {
       promoted,
     );
     this.#expectDue(results, untried.length > 0);
-    return late;
+    // A result that is not recorded is late: its delivery is not pending under that lease any more.
+    const recordedIds = new Set(recorded.map(({ id }) => id));
+    return results.filter(({ delivery }) => !recordedIds.has(delivery.id));
   }
 
   /**
@@ -94,10 +108,10 @@ export class ResultWriter {
    * with the database's error; then none is written.
    */
   async writeLate(results: readonly AttemptResult[]): Promise<void> {
-    await runNamedPipeline(this.#options.pool, {
-      lockWaitsLimited: limitLockWaitsQuery(LOCK_WAIT_MS),
-      recorded: recordLateResultsQuery(results),
-    });
+    await runPipeline(this.#options.pool, [
+      limitLockWaitsQuery(LOCK_WAIT_MS),
+      recordLateResultsQuery(results),
+    ]);
   }
 
   #expectDue(results: readonly AttemptResult[], hasUntried: boolean): void {
@@ -109,49 +123,4 @@ export class ResultWriter {
     if (hasUntried) queue.backlog.expectDue(UNTRIED_DELAY_MS);
     for (const delayMs of delaysMs) queue.backlog.expectDue(delayMs);
   }
-}
-
-/** The results and changes that one transaction writes. */
-interface ResultBatch {
-  readonly results: readonly AttemptResult[];
-  /** Deliveries that could not be tried. */
-  readonly untried: readonly UntriedDelivery[];
-  readonly healthChanges: ReadonlyMap<string, DestinationHealth>;
-}
-
-interface RecordedBatch {
-  readonly disabled: readonly DisabledDestination[];
-  /** The next deliveries of the lanes, leased by this process. */
-  readonly promoted: readonly LeasedDelivery[];
-  /** Results that are not written: none of their deliveries is pending under that lease any more. */
-  readonly late: readonly AttemptResult[];
-}
-
-/** One transaction in one round trip, in the order written here. Rejects as `write` does. */
-async function recordBatch(
-  { pool, leaseMs, holdMs, disableAfterMs }: ResultWriterOptions,
-  { results, untried, healthChanges }: ResultBatch,
-): Promise<RecordedBatch> {
-  const tried = results.map(({ delivery }) => delivery);
-  const {
-    recorded = [],
-    disabled = [],
-    promoted = [],
-  } = await runNamedPipeline(pool, {
-    lockWaitsLimited: limitLockWaitsQuery(LOCK_WAIT_MS),
-    released:
-      untried.length > 0
-        ? releaseUntriedQuery(untried, { delayMs: UNTRIED_DELAY_MS, holdMs })
-        : undefined,
-    replayedLocked: tried.some(({ replays }) => replays > 0)
-      ? lockReplayedLanesQuery(tried)
-      : undefined,
-    recorded: tried.length > 0 ? recordResultsQuery(results, holdMs) : undefined,
-    disabled: healthChanges.size > 0 ? updateHealthQuery(healthChanges, disableAfterMs) : undefined,
-    // Last, so that nothing to a destination that has just been disabled is leased.
-    promoted: tried.length > 0 ? promoteNextQuery(tried, leaseMs) : undefined,
-  });
-  const recordedIds = new Set(recorded.map(({ id }) => id));
-  const late = results.filter(({ delivery }) => !recordedIds.has(delivery.id));
-  return { disabled, promoted, late };
 }
