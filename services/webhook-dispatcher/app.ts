@@ -12,11 +12,10 @@ import type {
   WithCalls,
   WithDatabase,
 } from '@creditlane/service/define-service';
-import { exportFinder } from './destinations/application-exports.ts';
 import { Destinations } from './destinations/destinations.ts';
 import { startEndingRemovedDestinations } from './destinations/removed-destinations.ts';
-import { retailerEnablementFinder } from './destinations/retailer-enablements.ts';
 import { DispatcherMetrics } from './dispatcher-metrics.ts';
+import { exportFinder, retailerEnablementFinder } from './events/webhook-contents.ts';
 import { webhookSources } from './events/webhook-sources.ts';
 import { createIntake } from './intake/intake.ts';
 import { createSendTestEvent } from './own-deliveries/send-test-event.ts';

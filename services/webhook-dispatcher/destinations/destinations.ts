@@ -4,24 +4,19 @@ import {
   type Destination as DestinationMessage,
   DestinationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
-import { type Client, connect, type Endpoint } from '@creditlane/rpc/client';
+import { type Client, type ClientOptions, connect, type Endpoint } from '@creditlane/rpc/client';
 import { Fault } from '@creditlane/rpc/fault';
-import { serviceIdentity, type TokenSigner } from '@creditlane/rpc/identity';
-import type { Closers } from '@creditlane/runtime/closers';
 import { AdaptiveChunks } from '@creditlane/runtime/concurrency/adaptive-chunks';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
-import type { HealthCheckRegistry } from '@creditlane/runtime/health';
-import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { LRUCache } from 'lru-cache';
 import type {
   DestinationRevision,
   GrantQuery,
   RecipientLookup,
 } from '../events/webhook-event-type.ts';
-import { SERVICE } from '../service-name.ts';
+import { SERVICE_IDENTITY } from '../service-name.ts';
 
-const SERVICE_IDENTITY = serviceIdentity(SERVICE);
 const MAX_CACHED = 10_000;
 const MAX_CONCURRENT_CALLS = 16;
 const MAX_IDS_PER_CALL = 1_000;
@@ -45,12 +40,12 @@ interface DestinationLookup {
   readonly traceparent: string | undefined;
 }
 
-export interface DestinationsOptions {
+/** Where another service is, and the options of each client of it. */
+export interface PeerOptions extends Required<Omit<ClientOptions, 'audience' | 'timeoutMs'>> {
   readonly endpoint: Endpoint;
-  readonly signer: TokenSigner;
-  readonly closers: Closers;
-  readonly health: HealthCheckRegistry;
-  readonly metrics: Metrics;
+}
+
+export interface DestinationsOptions extends PeerOptions {
   /** How long URLs and secrets are cached, and so the longest time until a change takes effect. */
   readonly cacheMs: number;
 }
@@ -63,14 +58,9 @@ export class Destinations {
   /** Combines the lookups that are made in the same turn of the event loop into one call. */
   readonly #lookups: Batcher<DestinationLookup, Destination | undefined>;
 
-  constructor({ endpoint, signer, closers, health, metrics, cacheMs }: DestinationsOptions) {
-    this.#client = connect(DestinationsService, endpoint, {
-      signer,
-      audience: 'integrations',
-      closers,
-      health,
-      metrics,
-    });
+  constructor({ endpoint, cacheMs, ...options }: DestinationsOptions) {
+    const clientOptions = { ...options, audience: 'integrations' };
+    this.#client = connect(DestinationsService, endpoint, clientOptions);
     this.#cache = createExpiringCache(MAX_CACHED, cacheMs);
     this.#lookups = new Batcher((lookups) => this.#getDestinations(lookups), {
       maxConcurrent: MAX_CONCURRENT_CALLS,
