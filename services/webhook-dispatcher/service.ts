@@ -13,10 +13,7 @@ import { redrives1764700000000 } from './migrations/0009-redrives.ts';
 import { reconciliation1764700000001 } from './migrations/0010-reconciliation.ts';
 import { inboxByDay } from './migrations/0011-inbox-by-day.ts';
 import { openBreakers1765200000003 } from './migrations/0012-open-breakers.ts';
-import {
-  deliveryStorage1765300000000,
-  validDeliveryStorage1765300000001,
-} from './migrations/0013-delivery-storage.ts';
+import { deliveryStorage } from './migrations/0013-delivery-storage.ts';
 import { deliveryQueue1765300000002 } from './migrations/0014-delivery-queue.ts';
 import { answersByAge } from './migrations/0015-answers-by-age.ts';
 import { historyStorage } from './migrations/0016-history-storage.ts';
@@ -45,8 +42,7 @@ export const webhookDispatcher = defineService(
         reconciliation1764700000001,
         ...inboxByDay,
         openBreakers1765200000003,
-        deliveryStorage1765300000000,
-        validDeliveryStorage1765300000001,
+        ...deliveryStorage,
         deliveryQueue1765300000002,
         ...answersByAge,
         ...historyStorage,

@@ -1,23 +1,6 @@
-import {
-  concurrentIndexMigration,
-  sqlMigration,
-  validateConstraintMigration,
-} from '@creditlane/postgres/sql-migration';
+import { concurrentIndexMigration } from '@creditlane/postgres/sql-migration';
 import type { QueryRunner } from 'typeorm';
-import { sinceReconciliation } from './0013-delivery-storage.ts';
-
-/** Marks the rows that a table holds: it becomes a partition of one with the same name, as that of the deliveries did. */
-function markEarlier(name: string, table: string) {
-  return sqlMigration(
-    name,
-    [
-      `ALTER TABLE ${table} ADD COLUMN storage text NOT NULL DEFAULT 'earlier',
-         ADD CONSTRAINT ${table}_storage CHECK (storage = 'earlier') NOT VALID`,
-    ],
-    [`ALTER TABLE ${table} DROP COLUMN storage`],
-    sinceReconciliation,
-  );
-}
+import { markEarlier } from './0013-delivery-storage.ts';
 
 const INDEX = 'deliveries_earlier_leased';
 const LeasedOfEarlier = concurrentIndexMigration(
@@ -38,16 +21,12 @@ class EarlierLeased1765500000000 extends LeasedOfEarlier {
 
 export const historyStorage = [
   EarlierLeased1765500000000,
-  markEarlier('AttemptStorage1765500000001', 'attempts'),
-  validateConstraintMigration(
-    'ValidAttemptStorage1765500000002',
-    ['attempts', 'attempts_storage'],
-    sinceReconciliation,
-  ),
-  markEarlier('MessageStorage1765500000003', 'messages'),
-  validateConstraintMigration(
-    'ValidMessageStorage1765500000004',
-    ['messages', 'messages_storage'],
-    sinceReconciliation,
-  ),
+  ...markEarlier('attempts', {
+    marked: 'AttemptStorage1765500000001',
+    validated: 'ValidAttemptStorage1765500000002',
+  }),
+  ...markEarlier('messages', {
+    marked: 'MessageStorage1765500000003',
+    validated: 'ValidMessageStorage1765500000004',
+  }),
 ];
