@@ -1,24 +1,22 @@
 /** The dispatcher's metrics. The destination is never a label, because the number of destinations is unbounded. */
 import type { Database } from '@creditlane/postgres/database';
-import type { Statement } from '@creditlane/postgres/statement';
 import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { LRUCache } from 'lru-cache';
 import type { DeliveryQueue } from './queue/delivery-queue.ts';
+import { SLOW_MS } from './queue/send-slots.ts';
 import type { Step } from './sending/schedule.ts';
 import {
+  ageOfOldestUndeliveredS,
   countBacklog,
   countDisabledDestinations,
   countUnfinishedReplays,
-  findLongestDue,
-  findOldestUndelivered,
+  longestDueS,
   MAX_COUNTED_DEAD,
 } from './store/gauges.ts';
 
 /** Deliveries that a failing one has held are sent when the hold is over, or some moments later. */
 const AFTER_HOLD_MS = 60_000;
-/** A receiver that takes longer gets fewer requests at once, so that its later webhooks wait. */
-const SLOW_MS = 1_000;
 const MAX_FAILING_DESTINATIONS = 10_000;
 const OUTCOMES: readonly Step['kind'][] = ['delivered', 'retry', 'dead', 'disable'];
 const RECEIVERS = ['answering', 'failing'] as const;
@@ -78,6 +76,7 @@ export class DispatcherMetrics {
   countAttempt(outcome: Step['kind'], destinationId: string, answeredInMs?: number): void {
     this.#attempts.inc({ outcome });
     if (answeredInMs === undefined) return;
+    // A slow receiver gets fewer requests at once, so that its later webhooks wait.
     if (outcome !== 'delivered' || answeredInMs > SLOW_MS) this.#failing.set(destinationId, true);
   }
 
@@ -92,40 +91,36 @@ export class DispatcherMetrics {
         for (const { state, count } of counts) gauge.set({ state }, count);
       },
     );
-    this.#metrics.gauge(
+    type Read = (db: Database['pool']) => number | Promise<number>;
+    const measure = (name: string, help: string, read: Read) => {
+      this.#metrics.gauge(name, help, [], async (gauge) => gauge.set(await read(pool)));
+    };
+    measure(
       'webhook_oldest_undelivered_seconds',
       'Age of the oldest delivery that is neither delivered nor dead.',
-      [],
-      async (gauge) => {
-        const [row] = await findOldestUndelivered.run(pool);
-        gauge.set(row?.age_s ?? 0);
-      },
+      ageOfOldestUndeliveredS,
     );
-    this.#metrics.gauge(
+    measure(
       'webhook_longest_due_seconds',
       'For how long the delivery that is due longest could have been attempted, or its lease renewed; 0 without one.',
-      [],
-      async (gauge) => {
-        const [row] = await findLongestDue.run(pool);
-        gauge.set(row?.due_s ?? 0);
-      },
+      longestDueS,
     );
-    const count = (name: string, help: string, statement: Statement<{ count: number }>) => {
-      this.#metrics.gauge(name, help, [], async (gauge) => {
-        const [row] = await statement.run(pool);
-        gauge.set(row?.count ?? 0);
-      });
-    };
-    count(
+    measure(
       'webhook_disabled_destinations',
       'Destinations that nothing is sent to until they are enabled again.',
       countDisabledDestinations,
     );
-    count(
+    measure(
       'webhook_unfinished_replays',
       'Replays of many deliveries that have not ended.',
       countUnfinishedReplays,
     );
+    measure(
+      'webhook_claim_age_seconds',
+      'Since this process last claimed due deliveries, or had no capacity left in its queue.',
+      () => claimAgeMs() / 1_000,
+    );
+    measure('webhook_in_hand', 'Deliveries in the queue of this process.', () => queue.size);
     this.#metrics.gauge(
       'webhook_breakers',
       'Destinations by the state of their circuit breaker: the open and half-open ones of all replicas, the closed ones of this process.',
@@ -135,18 +130,6 @@ export class DispatcherMetrics {
           gauge.set({ state }, count);
         }
       },
-    );
-    this.#metrics.gauge(
-      'webhook_claim_age_seconds',
-      'Since this process last claimed due deliveries, or had no capacity left in its queue.',
-      [],
-      (gauge) => gauge.set(claimAgeMs() / 1_000),
-    );
-    this.#metrics.gauge(
-      'webhook_in_hand',
-      'Deliveries in the queue of this process.',
-      [],
-      (gauge) => gauge.set(queue.size),
     );
   }
 }

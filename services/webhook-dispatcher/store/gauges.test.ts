@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
-import { countBacklog, findLongestDue } from './gauges.ts';
+import { countBacklog, longestDueS } from './gauges.ts';
 
 let fixture: TestFixture;
 beforeAll(async () => {
@@ -33,16 +33,13 @@ const insertDead = (count: number, days: number) =>
     [count, days],
   );
 
-const longestDueS = async () => {
-  const [row] = await runQuery(fixture.sql, findLongestDue.query([]));
-  return Math.floor(row?.due_s ?? Number.NaN);
-};
+const longestDue = async () => Math.floor(await longestDueS(fixture.sql));
 
 test('nothing is due for long without deliveries, and with those of later', async () => {
-  expect(await longestDueS()).toBe(0);
+  expect(await longestDue()).toBe(0);
   await insertDue(-600);
   await insertDue(-600, { leased: true });
-  expect(await longestDueS()).toBe(0);
+  expect(await longestDue()).toBe(0);
 });
 
 test.each([false, true])(
@@ -51,8 +48,8 @@ test.each([false, true])(
     await insertDue(4_000, { leased });
     await insertDue(600);
     await insertDue(-600, { leased });
-    expect((await longestDueS()) - 4_000).toBeLessThan(60);
-    expect(await longestDueS()).toBeGreaterThanOrEqual(4_000);
+    expect((await longestDue()) - 4_000).toBeLessThan(60);
+    expect(await longestDue()).toBeGreaterThanOrEqual(4_000);
   },
 );
 
@@ -63,7 +60,7 @@ test('a delivery that waits for its disabled destination to be enabled does not 
     `INSERT INTO destination_states (destination_id, disabled_at, disabled_reason) VALUES ($1, now(), 'gone')`,
     [destinationId],
   );
-  expect(await longestDueS()).toBe(0);
+  expect(await longestDue()).toBe(0);
 });
 
 test('deliveries are counted by state, dead ones of all days together up to a limit', async () => {

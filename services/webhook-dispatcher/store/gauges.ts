@@ -1,5 +1,14 @@
 /** The SQL of the gauges that are read from the database: numbers of rows, and the age of the oldest. */
-import { defineStatement } from '@creditlane/postgres/statement';
+import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+
+/** Returns the function that reads the one `value` of a statement, and 0 in the place of NULL. */
+function defineNumber(name: string, text: string): (db: Queryable) => Promise<number> {
+  const statement = defineStatement<{ value: number | null }>(name, text);
+  return async (db) => {
+    const [row] = await statement.run(db);
+    return row?.value ?? 0;
+  };
+}
 
 /** Dead deliveries are kept for a month: after a long outage of receivers, a count of all would take seconds at each scrape. */
 export const MAX_COUNTED_DEAD = 10_000;
@@ -18,7 +27,7 @@ export const countBacklog = defineStatement<{ state: string; count: number }>(
 
 // A replayed delivery is pending since its replay. A replayed one that waits is left out, because the delivery that it waits
 // for is due: so the first subquery reads one entry of its index.
-export const findOldestUndelivered = defineStatement<{ age_s: number | null }>(
+export const ageOfOldestUndeliveredS = defineNumber(
   'measure_oldest',
   `SELECT extract(epoch FROM now() - least(
      (SELECT min(created_at) FROM deliveries
@@ -27,11 +36,11 @@ export const findOldestUndelivered = defineStatement<{ age_s: number | null }>(
        WHERE storage <> 'ended' AND state = 'due' AND leased),
      (SELECT min(coalesce(replayed_at, created_at)) FROM deliveries
        WHERE storage <> 'ended' AND state = 'due' AND NOT leased)
-   ))::float8 AS age_s`,
+   ))::float8 AS value`,
 );
 
 // In two parts, as above. A leased delivery is due again at the end of its lease.
-export const findLongestDue = defineStatement<{ due_s: number }>(
+export const longestDueS = defineNumber(
   'measure_longest_due',
   `SELECT greatest(0, extract(epoch FROM now() - least(
      (SELECT min(next_attempt_at) FROM deliveries
@@ -40,15 +49,15 @@ export const findLongestDue = defineStatement<{ due_s: number }>(
        WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased AND NOT EXISTS (
          SELECT FROM destination_states AS s
          WHERE s.destination_id = d.destination_id AND s.disabled_at IS NOT NULL))
-   )))::float8 AS due_s`,
+   )))::float8 AS value`,
 );
 
-export const countDisabledDestinations = defineStatement<{ count: number }>(
+export const countDisabledDestinations = defineNumber(
   'measure_disabled_destinations',
-  'SELECT count(*) FROM destination_states WHERE disabled_at IS NOT NULL',
+  'SELECT count(*) AS value FROM destination_states WHERE disabled_at IS NOT NULL',
 );
 
-export const countUnfinishedReplays = defineStatement<{ count: number }>(
+export const countUnfinishedReplays = defineNumber(
   'measure_unfinished_replays',
-  'SELECT count(*) FROM replay_jobs WHERE finished_at IS NULL',
+  'SELECT count(*) AS value FROM replay_jobs WHERE finished_at IS NULL',
 );
