@@ -22,13 +22,13 @@ export function chooseLeased(
   queue: DeliveryQueue,
   deliveries: readonly PlannedDelivery[],
 ): ReadonlySet<string> {
-  const capacity = queue.intakeCapacity();
+  const takeCapacity = queue.intakeCapacity();
   const leased = deliveries.filter(
     ({ state, destinationId }) =>
       state === 'due' &&
       // A destination with a backlog has earlier due deliveries in the database, which are claimed first.
       !queue.backlog.mayInclude(destinationId) &&
-      capacity.take(destinationId),
+      takeCapacity(destinationId),
   );
   return new Set(leased.map(({ id }) => id));
 }

@@ -1,13 +1,20 @@
 /** Which destinations may have more due deliveries in the database than this process had capacity for. */
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { NIL_UUID } from '@creditlane/runtime/ids';
-import type { ClaimCapacity } from './capacity.ts';
 import type { LeasedDelivery } from './delivery.ts';
 
 /** Within this time the queue remembers when deliveries become due; the claimer's poll finds later ones. */
 const REMEMBERED_MS = 60_000;
 /** Deliveries that become due within this time are claimed together. */
 const DUE_STEP_MS = 100;
+
+/** How many more deliveries a claim may lease. It names to the database the destinations that differ from the others. */
+export interface ClaimCapacity {
+  readonly total: number;
+  readonly byDestination: ReadonlyMap<string, number>;
+  /** For each destination that `byDestination` does not name. */
+  readonly otherDestinations: number;
+}
 
 export class Backlog {
   /** Signalled when a claim may bring deliveries. */

@@ -49,9 +49,9 @@ function finishOne(result: typeof FAILED | undefined): void {
 
 /** How many deliveries an intake may lease for the destination. */
 function capacityOf(destinationId: string): number {
-  const capacity = queue.intakeCapacity();
+  const takeCapacity = queue.intakeCapacity();
   let taken = 0;
-  while (taken < 100 && capacity.take(destinationId)) taken += 1;
+  while (taken < 100 && takeCapacity(destinationId)) taken += 1;
   return taken;
 }
 

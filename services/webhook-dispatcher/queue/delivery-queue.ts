@@ -7,11 +7,10 @@ import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
 import type { LRUCache } from 'lru-cache';
 import type { OpenBreaker } from '../store/breakers.ts';
-import { Backlog } from './backlog.ts';
-import { type ClaimCapacity, IntakeCapacity } from './capacity.ts';
+import { Backlog, type ClaimCapacity } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import {
-  capacityOf,
+  capacityFor,
   type DestinationQueue,
   DestinationQueues,
   NOT_TAKEN,
@@ -175,7 +174,7 @@ export class DeliveryQueue {
 
   /**
    * Whether the result of a delivery is to be recorded at once: while the next delivery to its destination waits for
-   * results, and while the destination is slow, suspect or not known to answer. Its capacity is so small then (`capacityOf`)
+   * results, and while the destination is slow, suspect or not known to answer. Its capacity is so small then (`capacityFor`)
    * that a result which is not recorded leaves the next claim less of it.
    */
   isCapacityNeeded({ destination }: QueueEntry): boolean {
@@ -220,9 +219,20 @@ export class DeliveryQueue {
     for (const entry of destination.removeWaiting(isEnded)) this.#forget(entry);
   }
 
-  /** How many more deliveries an intake may lease now. */
-  intakeCapacity(): IntakeCapacity {
-    return new IntakeCapacity(this.#capacityLeft, (id) => this.#capacityOf(id));
+  /**
+   * Returns the function by which an intake takes the capacity for one more delivery to a destination; the function returns
+   * false when none is left.
+   */
+  intakeCapacity(): (destinationId: string) => boolean {
+    let total = this.#capacityLeft;
+    const byDestination = new Map<string, number>();
+    return (id) => {
+      const left = byDestination.get(id) ?? this.#capacityOf(id);
+      if (left <= 0 || total <= 0) return false;
+      byDestination.set(id, left - 1);
+      total -= 1;
+      return true;
+    };
   }
 
   /**
@@ -236,7 +246,7 @@ export class DeliveryQueue {
       // Nothing is claimed of those with an open circuit breaker: see store/breakers.ts.
       if (!this.breakers.has(id)) byDestination.set(id, this.#capacityOf(id));
     }
-    const otherDestinations = capacityOf(this.#destinations.limitOfNew(), 0);
+    const otherDestinations = capacityFor(this.#destinations.limitOfNew(), 0);
     return { total: this.#capacityLeft, byDestination, otherDestinations };
   }
 
@@ -304,7 +314,7 @@ export class DeliveryQueue {
   #capacityOf(id: string): number {
     if (this.breakers.has(id)) return 0;
     const destination = this.#destinations.find(id);
-    if (destination === undefined) return capacityOf(this.#destinations.limitOf(id), 0);
+    if (destination === undefined) return capacityFor(this.#destinations.limitOf(id), 0);
     if (!destination.isSuspect) return destination.capacity;
     // A suspect destination gets no more than can be sent at once.
     const { limit, size } = destination;

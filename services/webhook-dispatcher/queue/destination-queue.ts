@@ -78,7 +78,7 @@ export class DestinationQueue {
 
   /** How many more deliveries the queue may get. */
   get capacity(): number {
-    return capacityOf(this.limit, this.size);
+    return capacityFor(this.limit, this.size);
   }
 }
 
@@ -88,7 +88,7 @@ export class DestinationQueue {
  * both use up this capacity, so the queue holds at most twice as many. A destination that is not known to answer soon has
  * one more than may be under way, which tells whether a claim has brought all.
  */
-export function capacityOf(limit: AdaptiveLimit, size: number): number {
+export function capacityFor(limit: AdaptiveLimit, size: number): number {
   const { requests, isProven, isSlow } = limit;
   const capacity = isProven && !isSlow ? requests * QUEUED_PER_REQUEST : requests + 1;
   return size * 2 <= capacity ? capacity - size : 0;
