@@ -187,9 +187,5 @@ function writeInOneRoundTrip(
 /** Of events that are in order, the first sequence of each series. */
 export function firstSequencesOf(events: readonly NewEvent[]): ReadonlyMap<string, number> {
   const positions = events.flatMap(({ seriesPosition }) => seriesPosition ?? []);
-  return new Map(
-    positions
-      .toReversed()
-      .map((it) => [seriesKey(it.orderingKey, it.numberingKey), it.sequence] as const),
-  );
+  return new Map(positions.toReversed().map((it) => [seriesKey(it), it.sequence] as const));
 }

@@ -10,6 +10,8 @@ import {
   seriesKey,
 } from './plan.ts';
 
+const SERIES = { orderingKey: 'application', numberingKey: 'creditor' };
+
 let ids = 0;
 const newId = () => `id-${++ids}`;
 
@@ -27,7 +29,7 @@ interface EventOptions {
 }
 
 function newEvent(sequence: number, options: EventOptions = {}): NewEvent {
-  const { orderingKey = 'application', numberingKey = 'creditor' } = options;
+  const { orderingKey, numberingKey } = { ...SERIES, ...options };
   const { hasWebhook = true, hasSeriesPosition = true } = options;
   return {
     eventId: options.eventId ?? `event-${sequence}`,
@@ -68,9 +70,9 @@ describe('planning the deliveries of a batch', () => {
 
   test('with stored state, high-water marks, numbers and lanes continue from the stored ones', () => {
     const stored = {
-      highWaterMarks: new Map([[seriesKey('application', 'creditor'), 4]]),
-      lastSequences: new Map([[counterKey('application', 'creditor', 'dest'), 3]]),
-      busyLanes: new Set([laneKey('application', 'dest')]),
+      highWaterMarks: new Map([[seriesKey(SERIES), 4]]),
+      lastSequences: new Map([[counterKey(SERIES, 'dest'), 3]]),
+      busyLanes: new Set([laneKey({ orderingKey: 'application', destinationId: 'dest' })]),
     };
     expect(outline([newEvent(4), newEvent(5)], stored)).toEqual([
       ['event-5', 'dest', 4, 'waiting', null],
@@ -141,7 +143,7 @@ describe('planning the deliveries of a batch', () => {
 
   test('an event without a webhook moves the high-water mark and stores no message', () => {
     const plan = planDeliveries([newEvent(7, { hasWebhook: false })], NOTHING_STORED, newId);
-    expect(plan.highWaterMarks).toEqual(new Map([[seriesKey('application', 'creditor'), 7]]));
+    expect(plan.highWaterMarks).toEqual(new Map([[seriesKey(SERIES), 7]]));
     expect([plan.messages, plan.deliveries]).toEqual([[], []]);
   });
 });

@@ -1,6 +1,7 @@
 /** Decides which deliveries a batch of events makes, in which order, and with which numbers. */
 import type { DestinationRevision, SeriesPosition } from '../events/webhook-event-type.ts';
 import { laneKey } from '../queue/delivery.ts';
+import { joinIds } from '../queue/joined-ids.ts';
 
 /** What is stored of a webhook: its body, or the reference from which the body is rendered when sent. */
 export type Content =
@@ -79,12 +80,14 @@ export interface IntakePlan {
   readonly deliveries: readonly PlannedDelivery[];
 }
 
+type Series = Pick<SeriesPosition, 'orderingKey' | 'numberingKey'>;
+
 /** Identifies a series, which has one high-water mark. For decisions a series is a submission. */
-export const seriesKey = (orderingKey: string, numberingKey: string) =>
-  `${orderingKey} ${numberingKey}`;
+export const seriesKey = ({ orderingKey, numberingKey }: Series): string =>
+  joinIds(orderingKey, numberingKey);
 /** Identifies a counter from which `webhook-sequence` is assigned. */
-export const counterKey = (orderingKey: string, numberingKey: string, destinationId: string) =>
-  `${orderingKey} ${numberingKey} ${destinationId}`;
+export const counterKey = ({ orderingKey, numberingKey }: Series, destinationId: string): string =>
+  joinIds(orderingKey, numberingKey, destinationId);
 
 /** Plans the deliveries of new events, given in order. An event at or below its high-water mark has none. */
 export function planDeliveries(
@@ -100,17 +103,16 @@ export function planDeliveries(
   const staleEventIds: string[] = [];
   const deliveries: PlannedDelivery[] = [];
 
-  const isStale = ({ orderingKey, numberingKey, sequence }: SeriesPosition): boolean => {
-    const series = seriesKey(orderingKey, numberingKey);
-    if (sequence <= (highWaterMarks.get(series) ?? stored.highWaterMarks.get(series) ?? 0)) {
-      return true;
-    }
-    highWaterMarks.set(series, sequence);
+  const isStale = (position: SeriesPosition): boolean => {
+    const series = seriesKey(position);
+    const handled = highWaterMarks.get(series) ?? stored.highWaterMarks.get(series) ?? 0;
+    if (position.sequence <= handled) return true;
+    highWaterMarks.set(series, position.sequence);
     return false;
   };
 
-  const nextSequence = ({ orderingKey, numberingKey }: Webhook, destinationId: string): number => {
-    const counter = counterKey(orderingKey, numberingKey, destinationId);
+  const nextSequence = (webhook: Webhook, destinationId: string): number => {
+    const counter = counterKey(webhook, destinationId);
     const last = lastSequences.get(counter) ?? stored.lastSequences.get(counter) ?? 0;
     lastSequences.set(counter, last + 1);
     return last + 1;
@@ -137,7 +139,7 @@ export function planDeliveries(
       deliveries.push({ id, message, destinationId, sequence, state: 'dead', reason });
       return;
     }
-    const lane = laneKey(webhook.orderingKey, destinationId);
+    const lane = laneKey({ orderingKey: webhook.orderingKey, destinationId });
     const state = busyLanes.has(lane) ? 'waiting' : 'due';
     busyLanes.add(lane);
     deliveries.push({ id, message, destinationId, sequence, state, reason: null });

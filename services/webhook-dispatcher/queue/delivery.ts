@@ -1,3 +1,5 @@
+import { joinIds } from './joined-ids.ts';
+
 /** A due delivery that this process has leased: one event to one destination. */
 export interface LeasedDelivery {
   /** The `webhook-id`, the same on every attempt. */
@@ -33,10 +35,6 @@ export interface UntriedDelivery {
 /** The deliveries of one ordering key to one destination, which are sent in order. */
 export type Lane = Pick<LeasedDelivery, 'orderingKey' | 'destinationId'>;
 
-/**
- * Identifies a lane in maps and sets. The SQL of the intake depends on its form: `splitKeys` splits it at the space into the
- * parameters of a statement, and its order as text is the order in which lanes are locked, so that two processes that lock
- * the same lanes cannot deadlock.
- */
-export const laneKey = (orderingKey: string, destinationId: string) =>
-  `${orderingKey} ${destinationId}`;
+/** Identifies a lane, by ids that are joined (`joined-ids.ts`). */
+export const laneKey = ({ orderingKey, destinationId }: Lane): string =>
+  joinIds(orderingKey, destinationId);

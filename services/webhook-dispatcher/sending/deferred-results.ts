@@ -30,7 +30,7 @@ export class DeferredResults {
 
   /** Resolves when the result of a delivery in this lane is to be recorded: at once if it is urgent. */
   defer(lane: Lane, isUrgent: boolean): Promise<void> {
-    const key = keyOf(lane);
+    const key = laneKey(lane);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#deferred.push({ lane: key, destinationId: lane.destinationId, beginRecording: resolve });
     const isFull = this.#deferred.length >= MAX_DEFERRED;
@@ -41,7 +41,7 @@ export class DeferredResults {
 
   /** Notes that deliveries wait in these lanes. */
   addWaiting(lanes: readonly Lane[]): void {
-    for (const lane of lanes) this.#waitingLanes.set(keyOf(lane), true);
+    for (const lane of lanes) this.#waitingLanes.set(laneKey(lane), true);
     if (this.#deferred.some(({ lane }) => this.#waitingLanes.has(lane))) this.recordAll();
   }
 
@@ -50,7 +50,7 @@ export class DeferredResults {
    * further ones may wait, which another process or a replay may have added; in the other lanes no delivery waits any more.
    */
   updateWaiting(ended: readonly Lane[], promoted: readonly Lane[]): void {
-    for (const lane of ended) this.#waitingLanes.delete(keyOf(lane));
+    for (const lane of ended) this.#waitingLanes.delete(laneKey(lane));
     this.addWaiting(promoted);
   }
 
@@ -74,5 +74,3 @@ export class DeferredResults {
     this.recordAll();
   }
 }
-
-const keyOf = (lane: Lane) => laneKey(lane.orderingKey, lane.destinationId);

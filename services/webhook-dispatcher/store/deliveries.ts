@@ -229,9 +229,7 @@ const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
  * deliveries that were inserted behind the hold in the meantime.
  */
 export function promoteNextQuery(lanes: readonly Lane[], leaseMs: number): Query<LeasedDelivery[]> {
-  const byKey = new Map(
-    lanes.map((lane) => [laneKey(lane.orderingKey, lane.destinationId), lane] as const),
-  );
+  const byKey = new Map(lanes.map((lane) => [laneKey(lane), lane] as const));
   const distinct = [...byKey.values()];
   const query = promoteNext.query([
     distinct.map(({ orderingKey }) => orderingKey),

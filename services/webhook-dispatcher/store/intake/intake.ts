@@ -14,6 +14,7 @@ import {
   seriesKey,
 } from '../../intake/plan.ts';
 import { laneKey } from '../../queue/delivery.ts';
+import { splitIds } from '../../queue/joined-ids.ts';
 
 /** The series and the lanes of one event, by which its stored state is read. */
 export interface SeriesAndLanes {
@@ -48,9 +49,9 @@ export function lockOrderingKeysQuery(
 
 interface StateRow {
   fact: 'high-water mark' | 'last sequence' | 'busy lane' | 'disabled destination';
-  application_id: string;
-  creditor_id: string;
-  destination_id: string;
+  orderingKey: string;
+  numberingKey: string;
+  destinationId: string;
   number: number;
 }
 
@@ -80,8 +81,8 @@ const findStoredState = defineStatement<StateRow>(
    ), busy_lane AS (
      ${busyLanesSql}
    )
-   SELECT 'high-water mark' AS fact, application_id, creditor_id, NULL::uuid AS destination_id,
-     seen_sequence AS number
+   SELECT 'high-water mark' AS fact, application_id AS "orderingKey", creditor_id AS "numberingKey",
+     NULL::uuid AS "destinationId", seen_sequence AS number
    FROM submissions JOIN series USING (application_id, creditor_id)
    UNION ALL
    SELECT 'last sequence', application_id, creditor_id, destination_id, last_sequence
@@ -98,11 +99,11 @@ export function findStoredStateQuery(batch: readonly SeriesAndLanes[]): Query<St
   const series = new Set<string>();
   const lanes = new Set<string>();
   for (const { seriesPosition: mark, orderingKey, recipients } of batch) {
-    if (mark !== undefined) series.add(seriesKey(mark.orderingKey, mark.numberingKey));
+    if (mark !== undefined) series.add(seriesKey(mark));
     if (orderingKey === undefined) continue;
-    for (const { destinationId } of recipients) lanes.add(laneKey(orderingKey, destinationId));
+    for (const { destinationId } of recipients) lanes.add(laneKey({ orderingKey, destinationId }));
   }
-  const values = [...splitKeys(series, 2), ...splitKeys([...lanes].sort(), 2)];
+  const values = [...splitIds(series, 2), ...splitIds([...lanes].sort(), 2)];
   return mapQueryResult(findStoredState.query(values), toStoredState);
 }
 
@@ -112,17 +113,16 @@ function toStoredState(rows: readonly StateRow[]): StoredState {
   const busyLanes = new Set<string>();
   const disabledRevisions = new Map<string, number>();
   for (const row of rows) {
-    const { application_id: orderingKey, creditor_id: numberingKey, number } = row;
-    const { destination_id: destinationId } = row;
+    const { destinationId, number } = row;
     switch (row.fact) {
       case 'high-water mark':
-        highWaterMarks.set(seriesKey(orderingKey, numberingKey), number);
+        highWaterMarks.set(seriesKey(row), number);
         break;
       case 'last sequence':
-        lastSequences.set(counterKey(orderingKey, numberingKey, destinationId), number);
+        lastSequences.set(counterKey(row, destinationId), number);
         break;
       case 'busy lane':
-        busyLanes.add(laneKey(orderingKey, destinationId));
+        busyLanes.add(laneKey(row));
         break;
       case 'disabled destination':
         disabledRevisions.set(destinationId, number);
@@ -205,9 +205,9 @@ export function insertPlanQuery(
   // An event without recipients makes no delivery, and still moves its high-water mark.
   const rowCount = Math.max(highWaterMarks.size, deliveries.length);
   return insertPlan(rowCount, [
-    ...splitKeys(highWaterMarks.keys(), 2),
+    ...splitIds(highWaterMarks.keys(), 2),
     [...highWaterMarks.values()],
-    ...splitKeys(lastSequences.keys(), 3),
+    ...splitIds(lastSequences.keys(), 3),
     [...lastSequences.values()],
     ...messageColumns(messages),
     ...deliveryKeyColumns(deliveries),
@@ -251,10 +251,4 @@ export function deliveryStateColumns(
     deliveries.map(({ reason }) => reason),
     deliveries.map(({ id }) => leasedIds.has(id)),
   ];
-}
-
-/** Splits keys of ids joined by spaces into one array per id. */
-export function splitKeys(keys: Iterable<string>, count: number): string[][] {
-  const split = [...keys].map((key) => key.split(' '));
-  return Array.from({ length: count }, (_, n) => split.map((ids) => ids[n] ?? ''));
 }

@@ -9,6 +9,7 @@ import { type Column, defineFewRowsStatement } from '@creditlane/postgres/array-
 import { mapQueryResult, type Query } from '@creditlane/postgres/statement';
 import { counterKey, type IntakePlan, type PlannedDelivery } from '../../intake/plan.ts';
 import { laneKey } from '../../queue/delivery.ts';
+import { splitIds } from '../../queue/joined-ids.ts';
 import { SERVICE } from '../../service-name.ts';
 import {
   busyLanesSql,
@@ -16,7 +17,6 @@ import {
   deliveryStateColumns,
   MESSAGE,
   messageColumns,
-  splitKeys,
 } from './intake.ts';
 
 const SERIES: readonly Column[] = [
@@ -150,11 +150,10 @@ export function insertInOneRoundTripQuery(
 ): Query<PlannedDelivery[] | undefined> {
   const { lastSequences: added, messages, deliveries } = plan;
   const lanes = deliveries.map(({ message, destinationId }) =>
-    laneKey(message.webhook.orderingKey, destinationId),
+    laneKey({ orderingKey: message.webhook.orderingKey, destinationId }),
   );
   const beforeLast = ({ message, destinationId, sequence }: PlannedDelivery) => {
-    const { orderingKey, numberingKey } = message.webhook;
-    const last = added.get(counterKey(orderingKey, numberingKey, destinationId));
+    const last = added.get(counterKey(message.webhook, destinationId));
     return sequence === null || last === undefined ? null : last - sequence;
   };
   const ids = events.ids.toSorted();
@@ -166,12 +165,12 @@ export function insertInOneRoundTripQuery(
     SERVICE,
     events.ids,
     events.expectedEffects,
-    ...splitKeys(plan.highWaterMarks.keys(), 2),
+    ...splitIds(plan.highWaterMarks.keys(), 2),
     [...plan.highWaterMarks.keys()].map((series) => events.firstSequences.get(series)),
     [...plan.highWaterMarks.values()],
     // Locked in the order in which the results transaction locks them, so that the two cannot deadlock.
-    ...splitKeys([...new Set(lanes)].sort(), 2),
-    ...splitKeys(added.keys(), 3),
+    ...splitIds([...new Set(lanes)].sort(), 2),
+    ...splitIds(added.keys(), 3),
     [...added.values()],
     ...messageColumns(messages),
     ...deliveryKeyColumns(deliveries),
