@@ -1,21 +1,16 @@
 /** The states of deliveries: their names in the database, and their values in the contract. */
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 
-export type DeliveryStateName = 'waiting' | 'due' | 'delivered' | 'dead';
-
-export const DELIVERY_STATES: Readonly<Record<DeliveryStateName, DeliveryState>> = {
+export const DELIVERY_STATES = {
   waiting: DeliveryState.WAITING,
   due: DeliveryState.DUE,
   delivered: DeliveryState.DELIVERED,
   dead: DeliveryState.DEAD,
-};
+} as const;
 
-export const DELIVERY_STATE_NAMES: readonly DeliveryStateName[] = [
-  'waiting',
-  'due',
-  'delivered',
-  'dead',
-];
+export type DeliveryStateName = keyof typeof DELIVERY_STATES;
+
+export const DELIVERY_STATE_NAMES = Object.keys(DELIVERY_STATES) as readonly DeliveryStateName[];
 
 /** Undefined for UNSPECIFIED. */
 export function stateNameOf(state: DeliveryState): DeliveryStateName | undefined {

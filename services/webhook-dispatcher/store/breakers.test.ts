@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Query, runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestFixture, type TestFixture, upTo } from '../test-fixture.ts';
 import {
@@ -137,8 +138,7 @@ describe('an open circuit breaker', () => {
     await insertDue();
     const claim = () => {
       const request = { capacities: new Map(), otherCapacity: 1, limit: 10, leaseMs: 60_000 };
-      const after = '00000000-0000-0000-0000-000000000000';
-      return runQuery(fixture.sql, claimDueQuery({ after, ...request }));
+      return runQuery(fixture.sql, claimDueQuery({ after: NIL_UUID, ...request }));
     };
     expect(await claim()).toEqual([]);
     await runQuery(fixture.sql, closeBreakersQuery([destinationId, randomUUID()]));

@@ -1,7 +1,8 @@
 /** The SQL of open circuit breakers: a row for each destination that fails, which all replicas share. */
-import { definePurge } from '@creditlane/postgres/retention';
+import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
 import type { LeasedDelivery } from '../queue/delivery.ts';
+import { LEASED_COLUMNS, messageOfSql } from './deliveries.ts';
 
 /** The pause before a probe doubles with each probe that fails, from the first to the longest, ±20 %. */
 const FIRST_PAUSE_MS = 1_000;
@@ -111,7 +112,7 @@ export function requestProbesQuery(revisions: ReadonlyMap<string, number>): Quer
 
 // A destination without a due delivery is left out: nothing could be sent to it. The subqueries are scalar: for a join, the
 // planner may choose to read all due deliveries of the queue. SKIP LOCKED and the new probe_at
-// give each probe to one replica. OFFSET 0 and ANY (ARRAY[…]): see deliveries.ts.
+// give each probe to one replica. ANY (ARRAY[…]): see deliveries.ts.
 const claimProbes = defineStatement<LeasedDelivery>(
   'breakers_claim_probes',
   `WITH breaker AS MATERIALIZED (
@@ -138,14 +139,9 @@ const claimProbes = defineStatement<LeasedDelivery>(
    )
    UPDATE deliveries AS d
    SET leased = true, fence = d.fence + 1, next_attempt_at = now() + $3 * interval '1 ms'
-   FROM picked CROSS JOIN LATERAL (
-     SELECT event, body, reference, recorded_at, traceparent FROM messages
-     WHERE event_id = picked.event_id OFFSET 0
-   ) AS m
+   FROM picked ${messageOfSql('picked')}
    WHERE d.storage <> 'ended' AND d.id = ANY (ARRAY[picked.id])
-   RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
-     d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
-     m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
+   RETURNING ${LEASED_COLUMNS}`,
 );
 
 /**
@@ -162,6 +158,5 @@ export function claimProbesQuery(
 /** A destination that nothing was due to for a day is sent to as a new one. */
 export const purgeBreakers = definePurge(
   'breakers_purge',
-  `DELETE FROM open_breakers WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM open_breakers WHERE probe_at < now() - interval '1 day' LIMIT 1000))`,
+  deleteOlderThanSql('open_breakers', 'probe_at', '1 day'),
 );

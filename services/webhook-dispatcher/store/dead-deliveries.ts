@@ -1,5 +1,6 @@
 /** The SQL by which operators read dead deliveries, and have them sent again. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 
 export interface DeadDeliveryRow {
   id: string;
@@ -32,7 +33,7 @@ const selectPageOfDestination = defineStatement<DeadDeliveryRow>(
    WHERE d.state = 'dead' AND d.destination_id = $3
      AND (d.created_at, d.id) > (
        coalesce((SELECT created_at FROM deliveries WHERE id = $1), '-infinity'),
-       coalesce($1, '00000000-0000-0000-0000-000000000000'))
+       coalesce($1, '${NIL_UUID}'))
    ORDER BY d.created_at, d.id LIMIT $2`,
 );
 

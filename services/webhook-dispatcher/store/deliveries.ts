@@ -24,12 +24,24 @@ import {
   type UntriedDelivery,
 } from '../queue/delivery.ts';
 
+/** SQL of a `LeasedDelivery` from the delivery `d` and its message `m`: three statements lease deliveries. */
+export const LEASED_COLUMNS = `d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
+     d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
+     m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`;
+
+/**
+ * Joins each of the `rows` with its message `m`. OFFSET 0 keeps the message a lookup by its id: by the statistics of small
+ * partitions, a join that reads the messages of all days seems as good.
+ */
+export const messageOfSql = (rows: string) => `CROSS JOIN LATERAL (
+     SELECT event, body, reference, recorded_at, traceparent FROM messages
+     WHERE event_id = ${rows}.event_id OFFSET 0
+   ) AS m`;
+
 // The recursive part visits one destination after another through the index, so that many due deliveries
 // to one destination do not delay the claim of those to others. SKIP LOCKED lets replicas claim at once. The
 // subquery for disabled destinations is scalar: a join could change the order of the destinations. The capacities are one
 // JSON object, read by the destination's id: a join with an array would compare each destination with each capacity.
-// OFFSET 0 keeps the message a lookup by its id, as in the statements below: by the statistics of small partitions, a
-// join that reads the messages of all days seems as good.
 const claimDue = defineStatement<LeasedDelivery>(
   'deliveries_claim',
   `WITH RECURSIVE destination (id) AS (
@@ -58,14 +70,9 @@ const claimDue = defineStatement<LeasedDelivery>(
    )
    UPDATE deliveries AS d
    SET leased = true, fence = d.fence + 1, next_attempt_at = now() + $5 * interval '1 ms'
-   FROM picked CROSS JOIN LATERAL (
-     SELECT event, body, reference, recorded_at, traceparent FROM messages
-     WHERE event_id = picked.event_id OFFSET 0
-   ) AS m
+   FROM picked ${messageOfSql('picked')}
    WHERE d.storage <> 'ended' AND d.id = ANY (ARRAY[picked.id])
-   RETURNING d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
-     d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
-     m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
+   RETURNING ${LEASED_COLUMNS}`,
 );
 
 export interface ClaimRequest {
@@ -210,15 +217,10 @@ const promoteNext = defineStatement<LeasedDelivery & { leased: boolean }>(
    UPDATE deliveries AS d
    SET state = 'due', leased = next.is_enabled, fence = d.fence + 1,
      next_attempt_at = now() + next.is_enabled::int * $3 * interval '1 ms'
-   FROM next CROSS JOIN LATERAL (
-     SELECT event, body, reference, recorded_at, traceparent FROM messages
-     WHERE event_id = next.event_id OFFSET 0
-   ) AS m
+   FROM next ${messageOfSql('next')}
    WHERE d.storage <> 'ended' AND d.id = ANY (ARRAY[next.id])
      AND (d.state = 'waiting') IS TRUE
-   RETURNING d.leased, d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
-     d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
-     m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`,
+   RETURNING d.leased, ${LEASED_COLUMNS}`,
 );
 
 /**
@@ -320,13 +322,13 @@ export function endExpiredHoldsQuery(limit: number): Query<Lane[]> {
   return endExpiredHolds.query([limit]);
 }
 
-const unsettled = defineStatement<{ due: boolean; next_attempt_at: Date | null }>(
+const unsettled = defineStatement<{ due: boolean; nextAttemptAt: Date | null }>(
   'deliveries_unsettled',
   `SELECT EXISTS (SELECT FROM deliveries
        WHERE storage <> 'ended' AND state = 'due' AND (leased OR next_attempt_at <= now()))
        OR EXISTS (SELECT FROM replay_jobs WHERE finished_at IS NULL) AS due,
      (SELECT min(next_attempt_at) FROM deliveries
-       WHERE storage <> 'ended' AND state = 'due' AND NOT leased) AS next_attempt_at`,
+       WHERE storage <> 'ended' AND state = 'due' AND NOT leased) AS "nextAttemptAt"`,
 );
 
 /**
@@ -338,7 +340,7 @@ export async function findUnsettled(
 ): Promise<{ due: boolean; nextAttemptAt?: Date }> {
   const [row] = await unsettled.run(db);
   if (row === undefined) throw new Error('a SELECT without FROM returns one row');
-  return { due: row.due, ...(row.next_attempt_at && { nextAttemptAt: row.next_attempt_at }) };
+  return { due: row.due, ...(row.nextAttemptAt && { nextAttemptAt: row.nextAttemptAt }) };
 }
 
 const idsOf = (deliveries: readonly LeasedDelivery[]) => deliveries.map(({ id }) => id);

@@ -103,7 +103,7 @@ export function enableDestinationsQuery(revisions: ReadonlyMap<string, number>):
   return enableDestinations.query([[...revisions.keys()], [...revisions.values()]]);
 }
 
-const recordTestSuccess = defineStatement<{ was_disabled: boolean }>(
+const recordTestSuccess = defineStatement<{ wasDisabled: boolean }>(
   'destinations_test_success',
   `WITH before AS (
      SELECT destination_id, disabled_at IS NOT NULL AS was_disabled
@@ -113,7 +113,7 @@ const recordTestSuccess = defineStatement<{ was_disabled: boolean }>(
    SET revision = $2, last_success_at = now(), failing_since = NULL, disabled_at = NULL,
      disabled_reason = NULL
    FROM before WHERE s.destination_id = before.destination_id
-   RETURNING before.was_disabled`,
+   RETURNING before.was_disabled AS "wasDisabled"`,
 );
 
 /**
@@ -125,7 +125,7 @@ export async function storeTestSuccess(
   { destinationId, revision }: DestinationRevision,
 ): Promise<boolean> {
   const [row] = await recordTestSuccess.run(tx, [destinationId, revision]);
-  return row?.was_disabled ?? false;
+  return row?.wasDisabled ?? false;
 }
 
 const selectDisabled = defineStatement<{ disabled: boolean }>(

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Queryable, runQuery } from '@creditlane/postgres/statement';
 import { planOf, rowsFilteredOut } from '@creditlane/postgres/test-plans';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
@@ -52,7 +53,7 @@ const FIRST_PAGE: ListQuery = {
   events: undefined,
   orderingKey: undefined,
   createdFrom: undefined,
-  after: { createdAtMicros: 'infinity', id: '00000000-0000-0000-0000-000000000000' },
+  after: { createdAtMicros: 'infinity', id: NIL_UUID },
   limit: 26,
   maxSearched: 26,
 };

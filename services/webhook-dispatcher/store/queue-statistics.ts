@@ -24,10 +24,10 @@ const MAX_PAGE_ROWS = 100;
 const LOCK_WAIT_MS = 100;
 
 /** The planner takes the rows of a page from the statistics, and the pages from the file. */
-const selectLength = defineStatement<{ pages: number; page_rows: number }>(
+const selectLength = defineStatement<{ pages: number; pageRows: number }>(
   'queue_length',
   `SELECT (pg_relation_size(oid) / current_setting('block_size')::int)::int AS pages,
-     greatest(reltuples, 0) / greatest(relpages, 1) AS page_rows
+     greatest(reltuples, 0) / greatest(relpages, 1) AS "pageRows"
    FROM pg_class WHERE oid = 'deliveries_queue'::regclass`,
 );
 
@@ -49,7 +49,7 @@ const addPageSql = `SAVEPOINT page;
 export async function keepQueueStatistics(pool: Database['pool']): Promise<void> {
   const [queue] = await selectLength.run(pool);
   if (queue === undefined) return;
-  const { pages, page_rows: pageRows } = queue;
+  const { pages, pageRows } = queue;
   const isShort = pages * pageRows < ROWS / 2;
   const hasGrown = pageRows > MAX_PAGE_ROWS && pages * pageRows > ROWS * 2;
   if (!isShort && !hasGrown) return;

@@ -1,5 +1,6 @@
 /** The SQL of replay jobs: what was asked, and how far each job is. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 
 export type ReplayJobState = 'counting' | 'running' | 'completed' | 'stopped' | 'cancelled';
 
@@ -32,7 +33,7 @@ const COLUMNS = `id, integration_id AS "integrationId", destination_id AS "desti
      created_before AS "createdBefore", state, reason, matched, replayed, skipped,
      requested_at AS "requestedAt", finished_at AS "finishedAt"`;
 /** SQL of an id that sorts before every id of a delivery. */
-export const FIRST_ID = `'00000000-0000-0000-0000-000000000000'`;
+export const FIRST_ID = `'${NIL_UUID}'`;
 
 const insertJob = defineStatement<ReplayJobRow>(
   'replay_job_insert',

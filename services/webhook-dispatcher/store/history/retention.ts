@@ -3,7 +3,12 @@
  * of their day is.
  */
 import type { DayPartitions } from '@creditlane/postgres/partitions/day-partitions';
-import { definePurge, deleteOlderThanSql, type Purge } from '@creditlane/postgres/retention';
+import {
+  definePurge,
+  deleteOlderThanSql,
+  PURGE_BATCH_ROWS,
+  type Purge,
+} from '@creditlane/postgres/retention';
 import { defineStatement } from '@creditlane/postgres/statement';
 import { firstIdOfTime } from '@creditlane/runtime/ids';
 import { insertEndedSql } from './ended-deliveries.ts';
@@ -20,7 +25,7 @@ export const moveEnded: Purge = defineStatement(
      DELETE FROM deliveries_queue WHERE id = ANY (ARRAY(
        SELECT id FROM deliveries_queue WHERE state IN ('delivered', 'dead')
          AND coalesce(settled_at, '-infinity') < now() - interval '5 minutes'
-       LIMIT 1000 FOR UPDATE SKIP LOCKED))
+       LIMIT ${PURGE_BATCH_ROWS} FOR UPDATE SKIP LOCKED))
      RETURNING *
    ), stored AS (
      ${insertEndedSql({ state: 'state', reason: 'reason', settledAt: 'coalesce(settled_at, now())' })}
@@ -67,14 +72,14 @@ export const purgesOfRowsWithoutDay: readonly Purge[] = [
     `DELETE FROM attempts_by_day_default AS a WHERE (delivery_id, number) IN (
        SELECT delivery_id, number FROM attempts_by_day_default AS old
        WHERE started_at < now() - interval '${KEPT_DAYS} days'
-         AND NOT EXISTS (SELECT FROM deliveries AS d WHERE d.id = old.delivery_id) LIMIT 1000)`,
+         AND NOT EXISTS (SELECT FROM deliveries AS d WHERE d.id = old.delivery_id) LIMIT ${PURGE_BATCH_ROWS})`,
   ),
   definePurge(
     'messages_purge',
     `DELETE FROM messages_by_day_default AS m WHERE event_id IN (
        SELECT event_id FROM messages_by_day_default AS old
        WHERE recorded_at < now() - interval '${KEPT_DAYS} days'
-         AND NOT EXISTS (SELECT FROM deliveries AS d WHERE d.event_id = old.event_id) LIMIT 1000)`,
+         AND NOT EXISTS (SELECT FROM deliveries AS d WHERE d.event_id = old.event_id) LIMIT ${PURGE_BATCH_ROWS})`,
   ),
 ];
 
@@ -83,6 +88,6 @@ export const purgeReplayJobs: Purge = definePurge(
   `DELETE FROM replay_jobs WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM replay_jobs
      -- The condition on requested_at, which is never after finished_at, makes use of its index.
-     WHERE requested_at < now() - interval '30 days' AND finished_at < now() - interval '30 days'
-     LIMIT 1000))`,
+     WHERE requested_at < now() - interval '${KEPT_DAYS} days' AND finished_at < now() - interval '${KEPT_DAYS} days'
+     LIMIT ${PURGE_BATCH_ROWS}))`,
 );

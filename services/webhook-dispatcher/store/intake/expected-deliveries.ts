@@ -5,9 +5,9 @@ import { ANY_END, type EndTimes, endedWithinSql, endTimesOfIds } from '../histor
 
 // Both tables are read once for all events, by their indexes: a subquery for each event would look into every day since
 // then for it. A join would compare each event with each, because the planner expects few of them.
-const selectTooFew = defineStatement<{ event_id: string }>(
+const selectTooFew = defineStatement<{ eventId: string }>(
   'expected_deliveries_missing',
-  `SELECT event_id FROM (
+  `SELECT event_id AS "eventId" FROM (
      SELECT event_id, expected_effects AS missing FROM inbox
      WHERE consumer = $1 AND event_id = ANY ($2::uuid[]) AND expected_effects > 0
      UNION ALL
@@ -29,7 +29,7 @@ export async function findTooFewDeliveries(
 ): Promise<string[]> {
   const find = async (ids: readonly string[], { from, to }: EndTimes) => {
     const rows = await selectTooFew.run(db, [SERVICE, ids, from, to]);
-    return rows.map(({ event_id }) => event_id);
+    return rows.map(({ eventId }) => eventId);
   };
   const suspects = await find(eventIds, endTimesOfIds(eventIds));
   const unknown = suspects.filter((id) => !known.has(id));
