@@ -19,7 +19,7 @@ import { exportFinder, retailerEnablementFinder } from './events/webhook-content
 import { webhookSources } from './events/webhook-sources.ts';
 import { createIntake } from './intake/intake.ts';
 import { createSendTestEvent } from './own-deliveries/send-test-event.ts';
-import { ReplayWorker } from './replays/replay-worker.ts';
+import { ReplayJobWorker } from './replay-jobs/replay-job-worker.ts';
 import { deliveriesRoutes } from './rpc.ts';
 import { startSending } from './sending/start-sending.ts';
 import { SERVICE } from './service-name.ts';
@@ -108,7 +108,7 @@ export async function startWebhookDispatcher(
   const removals = startEndingRemovedDestinations({ pool, log, destinations, queue, leaseMs });
   closers.add(`${SERVICE} removed destinations`, () => removals.close());
 
-  const replays = new ReplayWorker({
+  const replayJobs = new ReplayJobWorker({
     pool,
     log,
     metrics: dispatcherMetrics,
@@ -116,7 +116,7 @@ export async function startWebhookDispatcher(
     destinations,
     limits: { replaysPerSecond: settings.replaysPerSecond, leaseMs },
   });
-  closers.add(`${SERVICE} replays`, () => replays.close());
+  closers.add(`${SERVICE} replays`, () => replayJobs.close());
 
   const intake = { pool, log, metrics, sources, queue, deferredResults, leaseMs };
   const consumer = await startConsumer({
@@ -129,7 +129,7 @@ export async function startWebhookDispatcher(
   closers.add(`${SERVICE} consumer`, () => consumer.close());
 
   const sends = { egress, destinations, eventTypes, clock: systemClock, newId };
-  const deps = { requests, log, queue, replays, ...sends };
+  const deps = { requests, log, queue, replayJobs, ...sends };
   return {
     routes: [deliveriesRoutes({ ...deps, sendTestEvent: createSendTestEvent(deps) })],
     settled: () => sending.settled(),

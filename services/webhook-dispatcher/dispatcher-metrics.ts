@@ -10,7 +10,7 @@ import {
   ageOfOldestUndeliveredS,
   countBacklog,
   countDisabledDestinations,
-  countUnfinishedReplays,
+  countUnfinishedReplayJobs,
   longestDueS,
   MAX_COUNTED_DEAD,
 } from './store/gauges.ts';
@@ -32,7 +32,7 @@ export class DispatcherMetrics {
   /** Destinations at which attempts of this process have lately failed or were slow: these delay their own webhooks. */
   readonly #failing: LRUCache<string, true>;
   readonly replayedDeliveries;
-  readonly endedReplays;
+  readonly endedReplayJobs;
   readonly #latency;
   readonly #metrics: Metrics;
 
@@ -50,7 +50,7 @@ export class DispatcherMetrics {
       'webhook_replayed_deliveries_total',
       'Deliveries that replays of many have put back into the queue.',
     );
-    this.endedReplays = metrics.counter(
+    this.endedReplayJobs = metrics.counter(
       'webhook_ended_replays_total',
       'Replays of many deliveries that have ended, by their last state.',
       ['state'],
@@ -113,7 +113,7 @@ export class DispatcherMetrics {
     measure(
       'webhook_unfinished_replays',
       'Replays of many deliveries that have not ended.',
-      countUnfinishedReplays,
+      countUnfinishedReplayJobs,
     );
     measure(
       'webhook_claim_age_seconds',

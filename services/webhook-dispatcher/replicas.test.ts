@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { generateIdentityKeys } from '@creditlane/rpc/identity';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliveriesClient, ownerOf } from './own-deliveries/test-owner.ts';
-import { addEndedDeliveries } from './replays/test-ended-deliveries.ts';
+import { addEndedDeliveries } from './replay-jobs/test-ended-deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, until, upTo } from './test-fixture.ts';
 import { accept, answer, type Received } from './test-receiver.ts';
 

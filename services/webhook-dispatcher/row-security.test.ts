@@ -11,7 +11,7 @@ import {
   findOwnDeliveries,
   findOwnDeliveryQuery,
 } from './store/own-deliveries.ts';
-import { lockReplayable } from './store/replays.ts';
+import { lockReplayable } from './store/replay-delivery.ts';
 import { createTestFixture, type TestFixture } from './test-fixture.ts';
 
 let fixture: TestFixture;

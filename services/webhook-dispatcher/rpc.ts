@@ -11,18 +11,18 @@ import type { Destinations } from './destinations/destinations.ts';
 import { listOwnDeliveries } from './own-deliveries/list-own-deliveries.ts';
 import { deliveryNotFound, toOwnDelivery } from './own-deliveries/own-delivery.ts';
 import { deliveriesOf, findOwnDestination } from './own-deliveries/own-destination.ts';
-import {
-  cancelReplay,
-  getReplay,
-  type ReplaysDeps,
-  replayDeliveries,
-} from './own-deliveries/replay-deliveries.ts';
 import { type ReplayDeps, replayDelivery } from './own-deliveries/replay-delivery.ts';
+import {
+  cancelReplayJob,
+  type ReplayJobDeps,
+  readReplayJob,
+  requestReplayJob,
+} from './own-deliveries/replay-jobs.ts';
 import type { SendTestEvent } from './own-deliveries/send-test-event.ts';
 import { ANY_END } from './store/history/end-times.ts';
 import { findAttemptsQuery, findOwnDeliveryQuery } from './store/own-deliveries.ts';
 
-export interface OwnDeliveriesDeps extends ReplayDeps, ReplaysDeps {
+export interface OwnDeliveriesDeps extends ReplayDeps, ReplayJobDeps {
   readonly destinations: Pick<Destinations, 'ofIntegration'>;
   readonly sendTestEvent: SendTestEvent;
 }
@@ -91,12 +91,12 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
           createdFrom: createdFrom ? readTime(createdFrom) : null,
           createdBefore: createdBefore ? readTime(createdBefore) : null,
         } as const;
-        return replayDeliveries(deps, destination, read, call);
+        return requestReplayJob(deps, destination, read, call);
       },
 
-      getReplay: async ({ replayId }, call) => getReplay(deps, replayId, call),
+      getReplay: async ({ replayId }, call) => readReplayJob(deps, replayId, call),
 
-      cancelReplay: async ({ replayId }, call) => cancelReplay(deps, replayId, call),
+      cancelReplay: async ({ replayId }, call) => cancelReplayJob(deps, replayId, call),
 
       async sendTestEvent(request, call) {
         return sendTestEvent(await findOwnDestination(destinations, call), request, call);

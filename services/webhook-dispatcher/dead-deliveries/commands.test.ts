@@ -3,8 +3,8 @@ import { readSettings } from '@creditlane/runtime/setting';
 import type { CommandOptions } from '@creditlane/service/service-command';
 import { localSettings } from '@creditlane/service/settings';
 import { expect, test } from 'vitest';
-import { addEndedDeliveries } from '../replays/test-ended-deliveries.ts';
-import { shareTestFixture } from '../replays/test-shared-fixture.ts';
+import { addEndedDeliveries } from '../replay-jobs/test-ended-deliveries.ts';
+import { shareTestFixture } from '../replay-jobs/test-shared-fixture.ts';
 import { webhookDispatcher } from '../service.ts';
 import { COMMANDS } from './commands.ts';
 

@@ -19,14 +19,14 @@ import {
   insertDeliveryRedrive,
 } from '../store/dead-deliveries.ts';
 import { findAttemptsQuery } from '../store/own-deliveries.ts';
+import { beginReplays, lockEarlierPending, lockReplayable } from '../store/replay-delivery.ts';
 import { endReplayJob, findReplayJob, insertReplayJob } from '../store/replay-jobs.ts';
-import { beginReplays, lockEarlierPending, lockReplayable } from '../store/replays.ts';
 
 type Context = CommandContext<typeof SETTINGS>;
 
 /** A page of a list. */
 const MAX_LISTED = 100;
-/** The owner of a replay that an operator has asked for, in the place of the integration: no caller has this id. */
+/** The owner of a replay job that an operator has asked for, in the place of the integration: no caller has this id. */
 const OPERATOR = NIL_UUID;
 
 export const COMMANDS: Readonly<Record<string, ServiceCommand<typeof SETTINGS>>> = {
@@ -166,7 +166,7 @@ async function listRedrives({ database, print }: Context): Promise<boolean> {
   return true;
 }
 
-/** Ends a replay that an operator has asked for, whose owner can neither see nor cancel it. */
+/** Ends a replay job that an operator has asked for, whose owner can neither see nor cancel it. */
 async function cancel({ database, print }: Context, options: CommandOptions): Promise<boolean> {
   const replayId = uuidOf(options, 'replay');
   const job = await findReplayJob(database.pool, replayId, OPERATOR);

@@ -25,7 +25,7 @@ import {
   MAX_REPLAYS,
   makeDueNow,
   type ReplayableRow,
-} from '../store/replays.ts';
+} from '../store/replay-delivery.ts';
 import { deliveryNotFound, toOwnDelivery } from './own-delivery.ts';
 import { deliveriesOf, destinationIsDisabled } from './own-destination.ts';
 

@@ -80,7 +80,7 @@ const insertRedrive = defineStatement(
   'INSERT INTO delivery_redrives (requested_by, delivery_id, replay_id) VALUES ($1, $2, $3)',
 );
 
-/** Records who had a delivery, or by a replay the deliveries of a destination, sent again. */
+/** Records who had a delivery, or by a replay job the deliveries of a destination, sent again. */
 export async function insertDeliveryRedrive(
   tx: Queryable,
   requestedBy: string,

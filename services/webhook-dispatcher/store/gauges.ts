@@ -57,7 +57,7 @@ export const countDisabledDestinations = defineNumber(
   'SELECT count(*) AS value FROM destination_states WHERE disabled_at IS NOT NULL',
 );
 
-export const countUnfinishedReplays = defineNumber(
+export const countUnfinishedReplayJobs = defineNumber(
   'measure_unfinished_replays',
   'SELECT count(*) AS value FROM replay_jobs WHERE finished_at IS NULL',
 );

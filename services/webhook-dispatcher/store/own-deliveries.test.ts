@@ -9,9 +9,9 @@ import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { promoteNextQuery } from './deliveries.ts';
 import { findStoredStateQuery } from './intake/intake.ts';
 import { findOwnDeliveries, type ListQuery } from './own-deliveries.ts';
-import { findNextReplays } from './replay-jobs.ts';
+import { lockEarlierPending } from './replay-delivery.ts';
+import { findNextReplayJobs } from './replay-jobs.ts';
 import { countReplaySlice, lockLanes, searchReplaySlice } from './replay-slices.ts';
-import { lockEarlierPending } from './replays.ts';
 
 const OWN = randomUUID();
 const APPLICATION = randomUUID();
@@ -144,9 +144,9 @@ describe('a slice of a replay of many deliveries', () => {
          ($2, $3, $4, 'dead', 'running', '-infinity', $3, now() - interval '1 s')`,
       [...waiting, OWN, randomUUID()],
     );
-    expect((await findNextReplays(fixture.sql, 2)).map(({ id }) => id)).toEqual(waiting);
+    expect((await findNextReplayJobs(fixture.sql, 2)).map(({ id }) => id)).toEqual(waiting);
     await countReplaySlice(fixture.sql, waiting[0], 10);
-    const next = await findNextReplays(fixture.sql, 2);
+    const next = await findNextReplayJobs(fixture.sql, 2);
     expect(next.map(({ id }) => id)).toEqual(waiting.toReversed());
   });
 

@@ -15,7 +15,7 @@ export interface ReplayFilter {
 
 export interface ReplayJobRow extends ReplayFilter {
   readonly id: string;
-  /** The integration that asked for the replay. */
+  /** The integration that asked for the job. */
   readonly integrationId: string;
   readonly destinationId: string;
   readonly state: ReplayJobState;
@@ -62,7 +62,7 @@ const selectUnfinished = defineStatement<{ id: string }>(
 );
 
 /** The id of the destination's job that is not finished. */
-export async function findUnfinishedReplay(
+export async function findUnfinishedReplayJob(
   db: Queryable,
   destinationId: string,
 ): Promise<string | undefined> {
@@ -86,14 +86,14 @@ export async function findReplayJob(
 }
 
 /** A job that is not finished, and the time until its next slice; 0 when the slice is due. */
-export interface NextReplay {
+export interface NextReplayJob {
   readonly id: string;
   readonly destinationId: string;
   readonly state: ReplayJobState;
   readonly dueInMs: number;
 }
 
-const selectNext = defineStatement<NextReplay>(
+const selectNext = defineStatement<NextReplayJob>(
   'replay_jobs_next',
   `SELECT id, destination_id AS "destinationId", state,
      greatest(0, ceil(extract(epoch FROM next_slice_at - now()) * 1000))::int AS "dueInMs"
@@ -101,7 +101,7 @@ const selectNext = defineStatement<NextReplay>(
 );
 
 /** The unfinished jobs whose slices are due first. */
-export function findNextReplays(db: Queryable, limit: number): Promise<NextReplay[]> {
+export function findNextReplayJobs(db: Queryable, limit: number): Promise<NextReplayJob[]> {
   return selectNext.run(db, [limit]);
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { addEndedDeliveries } from '../replays/test-ended-deliveries.ts';
-import { shareTestFixture } from '../replays/test-shared-fixture.ts';
+import { addEndedDeliveries } from '../replay-jobs/test-ended-deliveries.ts';
+import { shareTestFixture } from '../replay-jobs/test-shared-fixture.ts';
 import { countPending } from './replay-slices.ts';
 
 const LEASE_MS = 1_000;

@@ -124,7 +124,7 @@ const postpone = defineStatement(
   `UPDATE replay_jobs SET next_slice_at = now() + $2 * interval '1 ms' WHERE id = $1`,
 );
 
-export async function postponeReplay(db: Queryable, id: string, delayMs: number): Promise<void> {
+export async function postponeReplayJob(db: Queryable, id: string, delayMs: number): Promise<void> {
   await postpone.run(db, [id, delayMs]);
 }
 

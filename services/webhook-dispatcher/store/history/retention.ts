@@ -1,5 +1,5 @@
 /**
- * The SQL of retention: deliveries and replays are kept for 30 days after their end, attempts and messages while a delivery
+ * The SQL of retention: deliveries and replay jobs are kept for 30 days after their end, attempts and messages while a delivery
  * of their day is.
  */
 import type { DayPartitions } from '@creditlane/postgres/partitions/day-partitions';

@@ -1,15 +1,15 @@
-/** Runs the replays of many deliveries that integrations have asked for, slice by slice. */
+/** Runs the replay jobs that integrations and operators have asked for, slice by slice. */
 import type { Database } from '@creditlane/postgres/database';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Destinations } from '../destinations/destinations.ts';
 import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
-import { findNextReplays, type NextReplay, type ReplayJobRow } from '../store/replay-jobs.ts';
-import { countReplaySlice, postponeReplay } from '../store/replay-slices.ts';
+import { findNextReplayJobs, type NextReplayJob, type ReplayJobRow } from '../store/replay-jobs.ts';
+import { countReplaySlice, postponeReplayJob } from '../store/replay-slices.ts';
 import { replaySlice, type SliceLimits } from './replay-slice.ts';
 
-export interface ReplayWorkerOptions {
+export interface ReplayJobWorkerOptions {
   readonly pool: Database['pool'];
   readonly log: Log;
   readonly metrics: DispatcherMetrics;
@@ -18,38 +18,38 @@ export interface ReplayWorkerOptions {
   readonly limits: SliceLimits;
 }
 
-/** How late a replay is noticed, at most, that another process has stored or left unfinished. */
+/** How late a job is noticed, at most, that another process has stored or left unfinished. */
 const POLL_MS = 5_000;
 /** Between two looks at slices that are due and in the hands of another process. */
 const MIN_PAUSE_MS = 50;
 const POSTPONED_MS = 1_000;
-/** The most slices of a round, so that a replay is never behind the slices of many others for long. */
+/** The most slices of a round, so that a job is never behind the slices of many others for long. */
 const MAX_JOBS_PER_ROUND = 8;
 /** Counting reads so many deliveries with a statement. */
 const MAX_COUNTED = 1_000;
 
-export class ReplayWorker {
-  readonly #options: ReplayWorkerOptions;
+export class ReplayJobWorker {
+  readonly #options: ReplayJobWorkerOptions;
   readonly #stop = new AbortController();
   readonly #requested = new WakeSignal();
   readonly #running: Promise<void>;
 
-  constructor(options: ReplayWorkerOptions) {
+  constructor(options: ReplayJobWorkerOptions) {
     this.#options = options;
     this.#running = this.#run();
   }
 
-  /** Begins a replay that has just been stored. */
+  /** Begins a job that has just been stored. */
   wake(): void {
     this.#requested.signal();
   }
 
-  /** Counts and logs the end of a replay. */
+  /** Counts and logs the end of a job. */
   reportEnd(job: ReplayJobRow): void {
     const { log, metrics } = this.#options;
     const { id: replayId, integrationId, destinationId, state, reason } = job;
     const { matched, replayed, skipped, requestedAt, finishedAt } = job;
-    metrics.endedReplays.inc({ state });
+    metrics.endedReplayJobs.inc({ state });
     const durationMs = (finishedAt ?? requestedAt).getTime() - requestedAt.getTime();
     const counts = { matched, replayed, skipped, durationMs };
     log.info(
@@ -69,7 +69,7 @@ export class ReplayWorker {
     while (!this.#stop.signal.aborted) {
       let pauseMs = POLL_MS;
       try {
-        const jobs = await findNextReplays(pool, MAX_JOBS_PER_ROUND);
+        const jobs = await findNextReplayJobs(pool, MAX_JOBS_PER_ROUND);
         const due = jobs.filter(({ dueInMs }) => dueInMs === 0);
         let advanced = 0;
         for (const job of due) if (await this.#advance(job)) advanced += 1;
@@ -86,14 +86,14 @@ export class ReplayWorker {
    * Writes one slice of a job; false when there was none to write. A job that fails is postponed, so that it
    * does not delay the others.
    */
-  async #advance({ id, destinationId, state }: NextReplay): Promise<boolean> {
+  async #advance({ id, destinationId, state }: NextReplayJob): Promise<boolean> {
     const { pool, log, metrics, queue, destinations, limits } = this.#options;
     if (this.#stop.signal.aborted) return false;
     try {
       if (state === 'counting') {
         return (await countReplaySlice(pool, id, MAX_COUNTED)) !== undefined;
       }
-      // A replay that stops has ended: one that was asked for since the owner set the destination anew must
+      // A job that stops has ended: one that was asked for since the owner set the destination anew must
       // not stop because the disabled revision is cached.
       const destination = await destinations.getUncached(destinationId, undefined);
       // Half of the requests that the destination may have are left to other deliveries than replayed ones.
@@ -107,7 +107,7 @@ export class ReplayWorker {
       return true;
     } catch (err) {
       log.warn({ err, replayId: id, destinationId }, 'a replay of deliveries is postponed');
-      await postponeReplay(pool, id, POSTPONED_MS);
+      await postponeReplayJob(pool, id, POSTPONED_MS);
       return false;
     }
   }

@@ -1,5 +1,5 @@
 /**
- * One slice of a replay: puts the next deliveries of a job back into the queue. The slice is one transaction
+ * One slice of a replay job: puts the next deliveries of a job back into the queue. The slice is one transaction
  * that holds the lock of the job's row: a process that dies has written it whole or not at all, and two
  * processes never write the same slice.
  */
@@ -8,6 +8,7 @@ import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { enableDestinationsQuery, isDestinationDisabled } from '../store/destinations.ts';
 import { endTimesOf } from '../store/history/end-times.ts';
+import { beginReplays, MAX_REPLAYS, type Replay } from '../store/replay-delivery.ts';
 import { endReplayJob, lockReplayJob, type ReplayJobRow } from '../store/replay-jobs.ts';
 import {
   advanceReplayJob,
@@ -17,7 +18,6 @@ import {
   type SearchedDelivery,
   searchReplaySlice,
 } from '../store/replay-slices.ts';
-import { beginReplays, MAX_REPLAYS, type Replay } from '../store/replays.ts';
 
 export interface SliceLimits {
   /** The most replays to one destination in a second. */
@@ -25,7 +25,7 @@ export interface SliceLimits {
   readonly leaseMs: number;
 }
 
-/** The destination of a replay as it is now. */
+/** The destination of a job as it is now. */
 export interface ReplayDestination {
   readonly revision: number;
   /** While so many deliveries to it are to be sent, none is replayed. */

@@ -1,4 +1,4 @@
-/** Replays of many deliveries: an integration asks for one, reads how far it is, and may cancel it. */
+/** Replay jobs: an integration asks for one, reads how far it is, and may cancel it. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
@@ -22,12 +22,12 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import { DELIVERY_STATES } from '../delivery-states.ts';
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
-import type { ReplayWorker } from '../replays/replay-worker.ts';
+import type { ReplayJobWorker } from '../replay-jobs/replay-job-worker.ts';
 import { isDestinationDisabled } from '../store/destinations.ts';
 import {
   endReplayJob,
   findReplayJob,
-  findUnfinishedReplay,
+  findUnfinishedReplayJob,
   insertReplayJob,
   type ReplayFilter,
   type ReplayJobRow,
@@ -35,11 +35,11 @@ import {
 } from '../store/replay-jobs.ts';
 import { deliveriesOf, destinationIsDisabled, destinationNotFound } from './own-destination.ts';
 
-export interface ReplaysDeps {
+export interface ReplayJobDeps {
   readonly requests: RequestPool;
   readonly log: Log;
   readonly queue: Pick<DeliveryQueue, 'backlog' | 'breakers'>;
-  readonly replays: Pick<ReplayWorker, 'wake' | 'reportEnd'>;
+  readonly replayJobs: Pick<ReplayJobWorker, 'wake' | 'reportEnd'>;
   readonly newId: () => string;
 }
 
@@ -52,13 +52,13 @@ const STATES: Readonly<Record<ReplayJobState, ReplayState>> = {
 };
 
 /**
- * Stores a replay of the deliveries to `destination` that match the filter, which the worker then runs.
+ * Stores a job that replays the deliveries to `destination` that match the filter; the worker then runs it.
  *
  * @throws Fault `destination_not_found`, `invalid_range`, `destination_disabled`, `replay_under_way`, or a
  *   fault of the idempotency key
  */
-export async function replayDeliveries(
-  { requests, log, queue, replays, newId }: ReplaysDeps,
+export async function requestReplayJob(
+  { requests, log, queue, replayJobs, newId }: ReplayJobDeps,
   destination: DestinationRevision | undefined,
   filter: ReplayFilter,
   call: Call,
@@ -76,7 +76,7 @@ export async function replayDeliveries(
       if (await isDestinationDisabled(tx, destination)) throw destinationIsDisabled();
       const inserted = await insertReplayJob(tx, job);
       if (inserted === undefined) {
-        underWay = await findUnfinishedReplay(tx, destinationId);
+        underWay = await findUnfinishedReplayJob(tx, destinationId);
         return undefined;
       }
       const answer = create(ReplayDeliveriesResponseSchema, { replay: toReplay(inserted) });
@@ -91,7 +91,7 @@ export async function replayDeliveries(
     ? ({ replayed: true, answer: stored } as const)
     : await writeFirst(db, idempotency, write);
   if (outcome === undefined) {
-    // Row security hides a replay that the platform's operators have asked for.
+    // Row security hides a job that the platform's operators have asked for.
     const which = underWay === undefined ? 'A replay by the platform' : `The replay ${underWay}`;
     throw conflict('replay_under_way', `${which} of your deliveries is not finished yet.`);
   }
@@ -105,38 +105,38 @@ export async function replayDeliveries(
     'a replay of deliveries is requested',
   );
   queue.breakers.requestProbe(destination);
-  replays.wake();
+  replayJobs.wake();
   return outcome.answer;
 }
 
 /** @throws Fault `replay_not_found` */
-export async function getReplay(
-  { requests }: Pick<ReplaysDeps, 'requests'>,
+export async function readReplayJob(
+  { requests }: Pick<ReplayJobDeps, 'requests'>,
   id: string,
   call: Call,
 ) {
-  const job = await findReplayJob(replaysOf(requests, call), id, call.identity.subject);
-  if (job === undefined) throw replayNotFound();
+  const job = await findReplayJob(replayJobsOf(requests, call), id, call.identity.subject);
+  if (job === undefined) throw replayJobNotFound();
   return { replay: toReplay(job) };
 }
 
 /**
- * Ends a replay that has not ended yet.
+ * Ends a job that has not ended yet.
  *
  * @throws Fault `replay_not_found`, or a fault of the idempotency key
  */
-export async function cancelReplay(
-  { requests, replays }: ReplaysDeps,
+export async function cancelReplayJob(
+  { requests, replayJobs }: ReplayJobDeps,
   id: string,
   call: Call,
 ): Promise<CancelReplayResponse> {
   const { identity, idempotency } = call;
-  const db = replaysOf(requests, call);
+  const db = replayJobsOf(requests, call);
   let cancelled: ReplayJobRow | undefined;
   const outcome = await answerOnce(db, idempotency, () =>
     inTransaction(db, async (tx) => {
       const job = await findReplayJob(tx, id, identity.subject);
-      if (job === undefined) throw replayNotFound();
+      if (job === undefined) throw replayJobNotFound();
       cancelled = await endReplayJob(tx, id, 'cancelled');
       const last = cancelled ?? (await findReplayJob(tx, id, identity.subject)) ?? job;
       const answer = create(CancelReplayResponseSchema, { replay: toReplay(last) });
@@ -150,12 +150,12 @@ export async function cancelReplay(
     call.markReplayed();
     return fromBinary(CancelReplayResponseSchema, outcome.answer);
   }
-  if (cancelled !== undefined) replays.reportEnd(cancelled);
+  if (cancelled !== undefined) replayJobs.reportEnd(cancelled);
   return outcome.answer;
 }
 
-/** For the replays that the caller has asked for, whether or not it still has a destination. */
-function replaysOf(requests: RequestPool, call: Call) {
+/** For the jobs that the caller has asked for, whether or not it still has a destination. */
+function replayJobsOf(requests: RequestPool, call: Call) {
   return requests.of(call, { integrations: [call.identity.subject] });
 }
 
@@ -187,4 +187,4 @@ function toReplay(job: ReplayJobRow) {
   };
 }
 
-const replayNotFound = () => notFound('replay_not_found', 'There is no such replay.');
+const replayJobNotFound = () => notFound('replay_not_found', 'There is no such replay.');

@@ -1,4 +1,4 @@
-/** The SQL of replays. `application_id` holds the ordering key. */
+/** The SQL that replays a delivery, alone or in a slice of a job. `application_id` holds the ordering key. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { DeliveryStateName } from '../delivery-states.ts';
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
