@@ -6,6 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { deliveriesClient, ownDeliveries, ownerOf } from './own-deliveries/test-owner.ts';
 import { findTooFewDeliveries } from './store/intake/expected-deliveries.ts';
+import { insertDelivery } from './test-deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, until, upTo } from './test-fixture.ts';
 import { watchPastDays } from './test-past-days.ts';
 import { answer, hang, type Responder } from './test-receiver.ts';
@@ -89,7 +90,7 @@ describe('the webhook of a decision', () => {
       answered += 1;
       response.writeHead(answered % 3 === 0 ? 503 : 204).end();
     });
-    await (await fixture.start()).close();
+    await fixture.migrate();
     const scansOfPastDays = await watchPastDays(fixture);
     const { bus, settled, close } = await fixture.start();
     // A connection plans a statement five times for its values, and then once for any.
@@ -111,20 +112,16 @@ describe('the webhook of a decision', () => {
   });
 
   test('is compared with its recipients without a look into the partitions of earlier days', async () => {
-    await (await fixture.start()).close();
+    await fixture.migrate();
     const eventId = newId();
-    const scansOfPastDays = await watchPastDays(fixture, (client) =>
-      client.query(
-        `WITH event AS (
-           INSERT INTO inbox (consumer, event_id, expected_effects) VALUES ('webhook-dispatcher', $1, 1)
-           RETURNING event_id
-         )
-         INSERT INTO deliveries (id, event_id, destination_id, application_id, state, leased, fence, storage, settled_at)
-         SELECT gen_random_uuid(), event_id, gen_random_uuid(), gen_random_uuid(), 'delivered', false, 1, 'ended', now()
-         FROM event`,
-        [eventId],
-      ),
-    );
+    const scansOfPastDays = await watchPastDays(fixture, async (client) => {
+      const values = ['webhook-dispatcher', eventId];
+      await client.query(
+        'INSERT INTO inbox (consumer, event_id, expected_effects) VALUES ($1, $2, 1)',
+        values,
+      );
+      await insertDelivery(client, { eventId, state: 'delivered', settledAt: new Date() });
+    });
     const reconciler = new pg.Client({
       connectionString: fixture.database.url,
       application_name: 'reconciler',

@@ -15,7 +15,13 @@ import {
   insertPlanQuery,
   lockOrderingKeysQuery,
 } from './store/intake/intake.ts';
-import { createTestFixture, sequences, type TestFixture, upTo } from './test-fixture.ts';
+import {
+  createTestFixture,
+  type Dispatcher,
+  sequences,
+  type TestFixture,
+  upTo,
+} from './test-fixture.ts';
 
 const LEASE_MS = 1_000;
 /** After so long a session looks for a deadlock: at once, or never in this test. */
@@ -140,7 +146,7 @@ test('an intake beside an earlier version that a deadlock has ended delivers eve
 });
 
 async function expectEachDeliveredOnce(
-  { settled, logged }: Awaited<ReturnType<TestFixture['start']>>,
+  { settled, logged }: Dispatcher,
   received: Parameters<typeof sequences>[0],
 ): Promise<void> {
   await vi.waitFor(() => expect(received.length).toBeGreaterThan(2), { timeout: 15_000 });

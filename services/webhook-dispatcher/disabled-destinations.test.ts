@@ -7,6 +7,7 @@ import { ownDeliveries } from './own-deliveries/test-owner.ts';
 import type { LeasedDelivery } from './queue/delivery.ts';
 import { DeliveryQueue } from './queue/delivery-queue.ts';
 import { promoteNextQuery } from './store/deliveries.ts';
+import { insertDeliveries, insertDelivery, type TestDelivery } from './test-deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, until, upTo } from './test-fixture.ts';
 import { answer, startReceiver } from './test-receiver.ts';
 
@@ -153,7 +154,8 @@ test('while a delivery to a disabled destination is locked, results of others ar
   const holder = await fixture.sql.connect();
   await holder.query('BEGIN');
   const { rows: locked } = await holder.query(
-    `SELECT id FROM deliveries WHERE state = 'due' FOR UPDATE`,
+    `SELECT application_id AS "orderingKey", destination_id AS "destinationId"
+     FROM deliveries WHERE state = 'due' FOR UPDATE`,
   );
 
   gone.respondWith(answer(410));
@@ -170,17 +172,7 @@ test('while a delivery to a disabled destination is locked, results of others ar
   await bus.publish([fixture.event({ applicationId: randomUUID() })]);
   await expect.poll(deliveredToOther).toBe(3);
 
-  await holder.query(
-    `WITH message AS (
-       INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
-       VALUES ($2, 'applicationBooked', gen_random_uuid(), '{}', now())
-     )
-     INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
-       fence)
-     SELECT gen_random_uuid(), $2, destination_id, application_id, 2, 'waiting', false, 0
-     FROM deliveries WHERE id = $1`,
-    [locked[0].id, randomUUID()],
-  );
+  await insertDelivery(holder, { ...locked[0], sequence: 2, state: 'waiting' });
   await holder.query('COMMIT');
   holder.release();
   const statesOfGone = async () => {
@@ -193,29 +185,21 @@ test('while a delivery to a disabled destination is locked, results of others ar
   await expect.poll(statesOfGone).toEqual(['dead', 'dead', 'dead', 'dead']);
 });
 
-/** Lanes with deliveries in the given states. */
-async function addLanes(
+/** Inserts lanes with deliveries in the given states. */
+const addLanes = (
   destinationId: string,
   count: number,
-  states = ['due', 'waiting'],
-): Promise<void> {
-  await fixture.sql.query(
-    `WITH delivery AS MATERIALIZED (
-       SELECT gen_random_uuid() AS event_id, application_id, n
-       FROM (SELECT gen_random_uuid() AS application_id FROM generate_series(1, $2)) AS lane
-       CROSS JOIN generate_series(1, cardinality($3::text[])) AS n
-     ), message AS (
-       INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
-       SELECT event_id, 'applicationBooked', application_id, '{}', now() FROM delivery
-     )
-     INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
-       fence, next_attempt_at)
-     SELECT gen_random_uuid(), event_id, $1, application_id, n,
-       ($3::text[])[n], false, 0, CASE ($3::text[])[n] WHEN 'due' THEN now() END
-     FROM delivery ORDER BY application_id, n`,
-    [destinationId, count, states],
+  states: readonly TestDelivery['state'][] = ['due', 'waiting'],
+) =>
+  insertDeliveries(
+    fixture.sql,
+    upTo(count).flatMap(() => {
+      const orderingKey = randomUUID();
+      return states.map((state = 'due', n) => ({
+        ...{ destinationId, orderingKey, state, sequence: n + 1 },
+      }));
+    }),
   );
-}
 
 async function countStates() {
   const { rows } = await fixture.sql.query(
@@ -226,8 +210,7 @@ async function countStates() {
 
 test('deliveries that a process left pending to a disabled destination are ended by the next process, and not sent', async () => {
   const { received, destinationId } = await fixture.addReceiver();
-  const { close } = await fixture.start();
-  await close();
+  await fixture.migrate();
   await addLanes(destinationId, 600);
   await fixture.sql.query(
     `INSERT INTO destination_states (destination_id, failing_since, disabled_at, disabled_reason)
@@ -242,8 +225,7 @@ test('deliveries that a process left pending to a disabled destination are ended
 
 test('a delivery that waits behind one that has ended is due, so that it is sent when its destination is enabled', async () => {
   const { destinationId } = await fixture.addReceiver();
-  const { close } = await fixture.start();
-  await close();
+  await fixture.migrate();
   await addLanes(destinationId, 1);
   const holder = await fixture.sql.connect();
   await holder.query('BEGIN');
@@ -264,8 +246,7 @@ test('a delivery that waits behind one that has ended is due, so that it is sent
 
 test('a replayed delivery whose later one is ending is ended after it, and what waits behind both is not left', async () => {
   const { destinationId } = await fixture.addReceiver();
-  const { close } = await fixture.start();
-  await close();
+  await fixture.migrate();
   await addLanes(destinationId, 1, ['due', 'due', 'waiting']);
   await fixture.sql.query('UPDATE deliveries SET replays = 1 WHERE sequence = 1');
   const deps = {
@@ -296,8 +277,7 @@ test('a replayed delivery whose later one is ending is ended after it, and what 
 
 test('endPending ends and drops nothing while the destination is not disabled', async () => {
   const { destinationId } = await fixture.addReceiver();
-  const { close } = await fixture.start();
-  await close();
+  await fixture.migrate();
   await addLanes(destinationId, 1);
   const dropped: string[] = [];
   const queue = {
@@ -319,8 +299,7 @@ test('endPending ends and drops nothing while the destination is not disabled', 
 
 test('a delivery that is leased while those to its destination end stays in the queue', async () => {
   const { destinationId } = await fixture.addReceiver();
-  const { close } = await fixture.start();
-  await close();
+  await fixture.migrate();
   await addLanes(destinationId, 1);
   const queue = new DeliveryQueue({
     leaseMs: 60_000,
@@ -341,8 +320,7 @@ test('a delivery that is leased while those to its destination end stays in the 
 
 test('when the deliveries to one disabled destination cannot be ended, those to another one are', async () => {
   const [failing, other] = [await fixture.addReceiver(), await fixture.addReceiver()];
-  const { close } = await fixture.start();
-  await close();
+  await fixture.migrate();
   await fixture.sql.query(
     `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
        RAISE 'refused for the test';

@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { generateIdentityKeys } from '@creditlane/rpc/identity';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliveriesClient, ownerOf } from './own-deliveries/test-owner.ts';
-import { addEndedDeliveries } from './replay-jobs/test-ended-deliveries.ts';
+import { addEndedDeliveries } from './test-deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, until, upTo } from './test-fixture.ts';
 import { accept, answer, type Received } from './test-receiver.ts';
 
@@ -114,7 +114,7 @@ describe('a destination whose circuit breaker is open', () => {
     const { received, respondWith, destinationId } = await fixture.addReceiver();
     const hanging: ServerResponse[] = [];
     respondWith((_, response) => void hanging.push(response));
-    await (await fixture.start()).close();
+    await fixture.migrate();
     await fixture.sql.query(
       `INSERT INTO open_breakers VALUES ($1, 1, 0, now() + interval '1 hour')`,
       [destinationId],

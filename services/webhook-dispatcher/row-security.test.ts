@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
 import { runQuery } from '@creditlane/postgres/statement';
+import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { findBreaches, listUnsecuredTables } from '@creditlane/service/test-row-security';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,33 +13,19 @@ import {
   findOwnDeliveryQuery,
 } from './store/own-deliveries.ts';
 import { lockReplayable } from './store/replay-delivery.ts';
-import { createTestFixture, type TestFixture } from './test-fixture.ts';
+import { insertDelivery, openDispatcherDatabase } from './test-deliveries.ts';
 
-let fixture: TestFixture;
+let database: TestDatabase;
 beforeAll(async () => {
-  fixture = await createTestFixture();
-  const { close } = await fixture.start();
-  await close();
+  database = await openDispatcherDatabase();
 });
-afterAll(() => fixture?.close());
+afterAll(() => database?.drop());
 
 /** A new destination with a dead delivery, an attempt, a state and a lease, and a replay and a stored answer of `callerId`. */
-async function insertDelivery() {
-  const [deliveryId, destinationId, callerId] = [randomUUID(), randomUUID(), randomUUID()];
-  const eventId = randomUUID();
-  const insert = (text: string, ...values: unknown[]) => fixture.sql.query(text, values);
-  await insert(
-    `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
-     VALUES ($1, 'applicationBooked', gen_random_uuid(), '{}', now())`,
-    eventId,
-  );
-  await insert(
-    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence)
-     VALUES ($1, $2, $3, gen_random_uuid(), 1, 'dead', false, 1)`,
-    deliveryId,
-    eventId,
-    destinationId,
-  );
+async function insertTenant() {
+  const callerId = randomUUID();
+  const { id: deliveryId, destinationId } = await insertDelivery(database.sql, { state: 'dead' });
+  const insert = (text: string, ...values: unknown[]) => database.sql.query(text, values);
   await insert(
     `INSERT INTO attempts (delivery_id, number, started_at, duration_ms) VALUES ($1, 1, now(), 1)`,
     deliveryId,
@@ -63,7 +50,7 @@ async function insertDelivery() {
 }
 
 test('every table is under row security, or out of the reach of requests', async () => {
-  expect(await listUnsecuredTables(fixture.database)).toEqual({
+  expect(await listUnsecuredTables(database)).toEqual({
     // TypeORM's list of the migrations that were run.
     migrations: [],
     // The order of webhooks, which only the service itself reads.
@@ -84,15 +71,15 @@ test('every table is under row security, or out of the reach of requests', async
 
 test('without their filter, statements for one destination reach no row of another', async () => {
   const scopeOfNew = async (): Promise<RowScope> => {
-    const { destinationId, callerId } = await insertDelivery();
+    const { destinationId, callerId } = await insertTenant();
     return { destinations: [destinationId], integrations: [callerId], callers: [callerId] };
   };
   const tenants = { own: await scopeOfNew(), foreign: await scopeOfNew() };
-  expect(await findBreaches(fixture.database, tenants)).toEqual([]);
+  expect(await findBreaches(database, tenants)).toEqual([]);
 });
 
 test('a statement that names a destination outside the scope finds and changes nothing', async () => {
-  const { deliveryId, destinationId } = await insertDelivery();
+  const { deliveryId, destinationId } = await insertTenant();
   const list = {
     destinationId,
     states: ['dead'],
@@ -104,7 +91,7 @@ test('a statement that names a destination outside the scope finds and changes n
     maxSearched: 10,
   } as const;
   const foundIn = async (scope: RowScope) => {
-    const db = fixture.database.requests.within(scope);
+    const db = database.requests.within(scope);
     const { rows } = await findOwnDeliveries(db, list);
     const delivery = await runQuery(db, findOwnDeliveryQuery(deliveryId, destinationId));
     const attempts = await runQuery(db, findAttemptsQuery(deliveryId, 10));
@@ -118,14 +105,14 @@ test('a statement that names a destination outside the scope finds and changes n
         endTimesOfIds([deliveryId]),
       );
     });
-    const { rows: states } = await fixture.sql.query(
+    const { rows: states } = await database.sql.query(
       'SELECT last_success_at FROM destination_states WHERE destination_id = $1',
       [destinationId],
     );
     const found = [rows[0], delivery, attempts[0], replayable, states[0].last_success_at];
     return found.map((it) => (it ?? null) !== null);
   };
-  const { destinationId: foreign } = await insertDelivery();
+  const { destinationId: foreign } = await insertTenant();
   expect(await foundIn({ destinations: [foreign] })).toEqual(Array(5).fill(false));
   expect(await foundIn({})).toEqual(Array(5).fill(false));
   expect(await foundIn({ destinations: [destinationId] })).toEqual(Array(5).fill(true));

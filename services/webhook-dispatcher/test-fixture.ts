@@ -15,6 +15,7 @@ import { webhookSources } from './events/webhook-sources.ts';
 import { webhookDispatcher } from './service.ts';
 import { SERVICE } from './service-name.ts';
 import { createTestApplications } from './test-applications.ts';
+import { migrateDispatcher } from './test-deliveries.ts';
 import { createTestIntegrations } from './test-integrations.ts';
 import { type Received, startReceiver } from './test-receiver.ts';
 
@@ -97,6 +98,8 @@ export async function createTestFixture() {
     database,
     sql: database.sql,
     connect: database.connect,
+    /** Makes the tables, as `start` does, without a dispatcher. */
+    migrate: () => migrateDispatcher(database),
     start,
     /** Adds a receiver with a destination of its own, which receives every event. */
     async addReceiver() {
@@ -113,6 +116,9 @@ export async function createTestFixture() {
 }
 
 export type TestFixture = Awaited<ReturnType<typeof createTestFixture>>;
+export type Dispatcher = Awaited<ReturnType<TestFixture['start']>>;
+/** With its destination. */
+export type Receiver = Awaited<ReturnType<TestFixture['addReceiver']>>;
 
 function endpointsOf(
   integrations: ReturnType<typeof createTestIntegrations>,

@@ -3,9 +3,9 @@ import { readSettings } from '@creditlane/runtime/setting';
 import type { CommandOptions } from '@creditlane/service/service-command';
 import { localSettings } from '@creditlane/service/settings';
 import { expect, test } from 'vitest';
-import { addEndedDeliveries } from '../replay-jobs/test-ended-deliveries.ts';
 import { shareTestFixture } from '../replay-jobs/test-shared-fixture.ts';
 import { webhookDispatcher } from '../service.ts';
+import { addEndedDeliveries } from '../test-deliveries.ts';
 import { COMMANDS } from './commands.ts';
 
 const shared = shareTestFixture();
@@ -21,7 +21,6 @@ async function runCommand(name: string, options: CommandOptions = {}) {
 }
 
 test('dead deliveries are listed in pages, of all destinations and of one, without their bodies', async () => {
-  await (await shared.start({})).close();
   const [destination, other] = [randomUUID(), randomUUID()];
   await addEndedDeliveries(shared.fixture, { destinationId: destination, count: 130 });
   await addEndedDeliveries(shared.fixture, { destinationId: other, count: 1 });
@@ -50,7 +49,6 @@ test('a page after a delivery that is no longer stored is refused, not begun aga
 });
 
 test('a redrive of a destination or event without a dead delivery is refused', async () => {
-  await (await shared.start({})).close();
   const destination = randomUUID();
   await addEndedDeliveries(shared.fixture, { destinationId: destination, count: 1 });
   for (const options of [{ destination: randomUUID() }, { destination, event: 'booked' }]) {
@@ -62,7 +60,6 @@ test('a redrive of a destination or event without a dead delivery is refused', a
 });
 
 test('a redrive of a destination that is cancelled ends, and the next one begins', async () => {
-  await (await shared.start({})).close();
   const destination = randomUUID();
   await addEndedDeliveries(shared.fixture, { destinationId: destination, count: 1 });
   const redrive = () => runCommand('redrive-deliveries', { destination, by: 'ana' });
@@ -104,7 +101,6 @@ test('one dead delivery, and then those of a destination, are sent again, and th
 });
 
 test('a delivery to a disabled destination is not sent again, and a second replay waits for the first', async () => {
-  await (await shared.start({})).close();
   const destinationId = randomUUID();
   await addEndedDeliveries(shared.fixture, { destinationId, count: 1 });
   await shared.fixture.sql.query(

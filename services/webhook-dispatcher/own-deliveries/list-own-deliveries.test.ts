@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { insertDeliveries, type TestDelivery } from '../test-deliveries.ts';
 import { createTestFixture, type TestFixture } from '../test-fixture.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
 
@@ -17,31 +18,7 @@ let fixture: TestFixture;
 let list: (filter?: object) => Promise<{ minutes: number[]; nextCursor: string }>;
 let owned: ReturnType<typeof deliveriesClient>;
 
-interface StoredDelivery {
-  destinationId?: string;
-  event?: string;
-  state?: string;
-  orderingKey?: string;
-}
-
-/** Stores a delivery. */
-async function store(sql: TestFixture['sql'], n: number, delivery: StoredDelivery): Promise<void> {
-  const { destinationId = OWN, event = 'applicationBooked', state = 'delivered' } = delivery;
-  const [id, eventId] = [randomUUID(), randomUUID()];
-  await sql.query(
-    `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
-     VALUES ($1, $2, $3, '{}', now())`,
-    [eventId, event, randomUUID()],
-  );
-  await sql.query(
-    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
-       fence, next_attempt_at, created_at)
-     VALUES ($1, $2, $3, $4, 1, $5, false, 0, now() + interval '1 day', $6)`,
-    [id, eventId, destinationId, delivery.orderingKey ?? randomUUID(), state, minute(n)],
-  );
-}
-
-const STORED: readonly StoredDelivery[] = [
+const STORED: readonly TestDelivery[] = [
   {},
   { state: 'dead' },
   { orderingKey: APPLICATION },
@@ -58,7 +35,13 @@ beforeAll(async () => {
   fixture.integrations.destinations.set(OWN, { url: '', secrets: [], revision: 1 });
   fixture.integrations.destinations.set(OTHER, { url: '', secrets: [], revision: 1 });
   owned = deliveriesClient(await fixture.start());
-  for (const [n, delivery] of STORED.entries()) await store(fixture.sql, n, delivery);
+  // The dispatcher is to leave them as they are.
+  const nextAttemptAt = new Date(Date.now() + 86_400_000);
+  const stored = { destinationId: OWN, state: 'delivered', nextAttemptAt } as const;
+  await insertDeliveries(
+    fixture.sql,
+    STORED.map((delivery, n) => ({ ...stored, createdAt: minute(n), ...delivery })),
+  );
   list = async (filter = {}) => {
     const page = await owned.listOwnDeliveries(
       { limit: 100, ...filter },

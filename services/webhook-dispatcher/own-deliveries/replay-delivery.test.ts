@@ -4,7 +4,15 @@ import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { firstIdOfTime, newId } from '@creditlane/runtime/ids';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createTestFixture, sequences, type TestFixture, until, upTo } from '../test-fixture.ts';
+import {
+  createTestFixture,
+  type Dispatcher,
+  type Receiver,
+  sequences,
+  type TestFixture,
+  until,
+  upTo,
+} from '../test-fixture.ts';
 import { watchPastDays } from '../test-past-days.ts';
 import { answer } from '../test-receiver.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
@@ -14,9 +22,6 @@ beforeEach(async () => {
   fixture = await createTestFixture();
 });
 afterEach(() => fixture.close());
-
-type Receiver = Awaited<ReturnType<TestFixture['addReceiver']>>;
-type Dispatcher = Awaited<ReturnType<TestFixture['start']>>;
 
 /** The id of the delivery with this sequence. */
 async function idOf(sequence: number): Promise<string> {

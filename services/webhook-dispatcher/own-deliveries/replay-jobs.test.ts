@@ -5,14 +5,10 @@ import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import type { CallContext } from '@creditlane/rpc/client';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import { describe, expect, test, vi } from 'vitest';
-import { addEndedDeliveries } from '../replay-jobs/test-ended-deliveries.ts';
-import {
-  type Dispatcher,
-  type Receiver,
-  shareTestFixture,
-} from '../replay-jobs/test-shared-fixture.ts';
+import { shareTestFixture } from '../replay-jobs/test-shared-fixture.ts';
 import { insertReplayJob } from '../store/replay-jobs.ts';
-import { until } from '../test-fixture.ts';
+import { addEndedDeliveries } from '../test-deliveries.ts';
+import { type Dispatcher, type Receiver, until } from '../test-fixture.ts';
 import { answer } from '../test-receiver.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
 

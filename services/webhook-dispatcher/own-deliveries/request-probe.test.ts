@@ -1,6 +1,6 @@
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createTestFixture, type TestFixture, until } from '../test-fixture.ts';
+import { createTestFixture, type Dispatcher, type TestFixture, until } from '../test-fixture.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
 
 let owned: { destinationId: string; url: string };
@@ -9,8 +9,6 @@ afterEach(() => fixture.close());
 beforeEach(async () => {
   fixture = await createTestFixture();
 });
-
-type Dispatcher = Awaited<ReturnType<TestFixture['start']>>;
 
 const event = (sequence: number) => fixture.event({ sequence });
 

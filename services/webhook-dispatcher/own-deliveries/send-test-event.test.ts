@@ -4,12 +4,18 @@ import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Egress } from '../egress/egress.ts';
-import { createTestFixture, type TestFixture, until } from '../test-fixture.ts';
+import {
+  createTestFixture,
+  type Dispatcher,
+  type Receiver,
+  type TestFixture,
+  until,
+} from '../test-fixture.ts';
 import { answer, hang } from '../test-receiver.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
 
 let fixture: TestFixture;
-let receiver: Awaited<ReturnType<TestFixture['addReceiver']>>;
+let receiver: Receiver;
 beforeEach(async () => {
   fixture = await createTestFixture();
   receiver = await fixture.addReceiver();
@@ -18,8 +24,6 @@ afterEach(async () => {
   vi.restoreAllMocks();
   await fixture.close();
 });
-
-type Dispatcher = Awaited<ReturnType<TestFixture['start']>>;
 
 const testEvent = (status = 'BOOKED') => {
   const { retailerId, creditorId, applicationId } = fixture;

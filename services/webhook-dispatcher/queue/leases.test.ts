@@ -1,44 +1,34 @@
 import { runQuery } from '@creditlane/postgres/statement';
+import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { endExpiredLeasesQuery, renewLeasesQuery } from '../store/deliveries.ts';
-import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { insertDeliveries, openDispatcherDatabase } from '../test-deliveries.ts';
 import { Backlog } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { QueueEntry } from './destination-queue.ts';
 import { LeaseRenewal } from './leases.ts';
 
-let fixture: TestFixture;
+let database: TestDatabase;
 beforeAll(async () => {
-  fixture = await createTestFixture();
-  await (await fixture.start()).close();
+  database = await openDispatcherDatabase();
 });
-afterAll(() => fixture.close());
+afterAll(() => database.drop());
 
-/** Deliveries that this process has leased under fence 1, each in a lane of its own. */
-async function leaseDeliveries(count: number): Promise<LeasedDelivery[]> {
-  const { rows } = await fixture.sql.query(
-    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
-       fence, next_attempt_at)
-     SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, 'due', true,
-       1, now()
-     FROM generate_series(1, $1)
-     RETURNING id, fence, destination_id AS "destinationId"`,
-    [count],
-  );
-  return rows as LeasedDelivery[];
-}
+/** Deliveries that this process has leased, each in a lane of its own. */
+const leaseDeliveries = (count: number): Promise<LeasedDelivery[]> =>
+  insertDeliveries(database.sql, Array(count).fill({ leased: true }));
 
 test('a delivery that another transaction has locked keeps no other lease from being renewed', async () => {
   const [locked, other, lost] = await leaseDeliveries(3);
   if (!locked || !other || !lost) throw new Error('three were inserted');
-  const holder = await fixture.sql.connect();
+  const holder = await database.sql.connect();
   await holder.query('BEGIN');
   await holder.query('SELECT FROM deliveries WHERE id = $1 FOR UPDATE', [locked.id]);
   const held = [locked, other, { ...lost, fence: 0 }];
-  const renewed = await runQuery(fixture.sql, renewLeasesQuery(held, 60_000));
+  const renewed = await runQuery(database.sql, renewLeasesQuery(held, 60_000));
   await holder.query('ROLLBACK');
   holder.release();
   expect(renewed.get(locked.id)).toBe(false);
@@ -49,11 +39,11 @@ test('a delivery that another transaction has locked keeps no other lease from b
 test('the lease of a delivery to a disabled destination is not renewed', async () => {
   const [disabled] = await leaseDeliveries(1);
   if (!disabled) throw new Error('one was inserted');
-  await fixture.sql.query(
+  await database.sql.query(
     'INSERT INTO destination_states (destination_id, disabled_at) VALUES ($1, now())',
     [disabled.destinationId],
   );
-  const renewed = await runQuery(fixture.sql, renewLeasesQuery([disabled], 60_000));
+  const renewed = await runQuery(database.sql, renewLeasesQuery([disabled], 60_000));
   expect(renewed.size).toBe(0);
 });
 
@@ -65,7 +55,7 @@ test('leases are renewed 100 at a time, so that results wait for the rows of few
     backlog: new Backlog(() => undefined),
     expiringBefore: (ms: number) => entries.filter(({ leasedUntilMs }) => leasedUntilMs < ms),
   } as Partial<DeliveryQueue> as DeliveryQueue;
-  const renewal = new LeaseRenewal({ pool: fixture.sql, log: silentLog, queue, leaseMs: 5_000 });
+  const renewal = new LeaseRenewal({ pool: database.sql, log: silentLog, queue, leaseMs: 5_000 });
   await vi.waitFor(() => expect(entries.every((it) => it.leasedUntilMs > 0)).toBe(true), 15_000);
   await renewal.close();
   const renewals = sent().filter(({ name }) => name === 'deliveries_renew');
@@ -76,16 +66,16 @@ test('leases are renewed 100 at a time, so that results wait for the rows of few
 test('expired leases end as far back as is looked, and those that last do not', async () => {
   const [long, short, lasting] = await leaseDeliveries(3);
   if (!long || !short || !lasting) throw new Error('three were inserted');
-  await fixture.sql.query(
+  await database.sql.query(
     `UPDATE deliveries SET next_attempt_at = now() + s * interval '1 s'
      FROM (VALUES ($1::uuid, -60), ($2, -1), ($3, 60)) AS it (id, s) WHERE it.id = deliveries.id`,
     [long.id, short.id, lasting.id],
   );
   const destinationsOf = async (withinMs: number) =>
-    (await runQuery(fixture.sql, endExpiredLeasesQuery(withinMs, 10))).destinationIds;
+    (await runQuery(database.sql, endExpiredLeasesQuery(withinMs, 10))).destinationIds;
   expect(await destinationsOf(15_000)).toContain(short.destinationId);
   expect(await destinationsOf(120_000)).toEqual([long.destinationId]);
-  const { rows } = await fixture.sql.query('SELECT leased FROM deliveries WHERE id = $1', [
+  const { rows } = await database.sql.query('SELECT leased FROM deliveries WHERE id = $1', [
     lasting.id,
   ]);
   expect(rows).toEqual([{ leased: true }]);
@@ -93,15 +83,15 @@ test('expired leases end as far back as is looked, and those that last do not', 
 
 test('more leases that expired long ago than end at once all end without a pause between', async () => {
   const [first] = await leaseDeliveries(1_500);
-  await fixture.sql.query(
+  await database.sql.query(
     "UPDATE deliveries SET next_attempt_at = now() - interval '1 minute' WHERE leased",
   );
   const backlog = new Backlog(() => undefined);
   const queue = { backlog, expiringBefore: () => [] } as Partial<DeliveryQueue> as DeliveryQueue;
   // A look each second: it ends before the next one begins.
-  const renewal = new LeaseRenewal({ pool: fixture.sql, log: silentLog, queue, leaseMs: 5_000 });
+  const renewal = new LeaseRenewal({ pool: database.sql, log: silentLog, queue, leaseMs: 5_000 });
   const leased = async () =>
-    (await fixture.sql.query('SELECT FROM deliveries WHERE leased')).rowCount;
+    (await database.sql.query('SELECT FROM deliveries WHERE leased')).rowCount;
   await vi.waitFor(async () => expect(await leased()).toBe(0), { timeout: 20_000 });
   await renewal.close();
   expect(backlog.mayInclude(first?.destinationId ?? '')).toBe(true);
@@ -112,10 +102,10 @@ describe('after a look that found no lease', () => {
   let renewal: LeaseRenewal;
   const expiringBefore = vi.fn(() => []);
   beforeEach(async () => {
-    await fixture.sql.query('DELETE FROM deliveries');
+    await database.sql.query('DELETE FROM deliveries');
     const backlog = new Backlog(() => undefined);
     const queue = { backlog, expiringBefore, size: 0 } as Partial<DeliveryQueue> as DeliveryQueue;
-    renewal = new LeaseRenewal({ pool: fixture.sql, log: silentLog, queue, leaseMs });
+    renewal = new LeaseRenewal({ pool: database.sql, log: silentLog, queue, leaseMs });
   });
   afterEach(() => renewal.close());
 
@@ -130,9 +120,9 @@ describe('after a look that found no lease', () => {
     const sent = watchSentQueries();
     await vi.waitFor(() => expect(sent()).not.toEqual([]), 15_000);
     await leaseDeliveries(1);
-    await fixture.sql.query("UPDATE deliveries SET next_attempt_at = now() + interval '5 s'");
+    await database.sql.query("UPDATE deliveries SET next_attempt_at = now() + interval '5 s'");
     const leased = async () =>
-      (await fixture.sql.query('SELECT FROM deliveries WHERE leased')).rowCount;
+      (await database.sql.query('SELECT FROM deliveries WHERE leased')).rowCount;
     await vi.waitFor(async () => expect(await leased()).toBe(0), { timeout: 20_000 });
   });
 });

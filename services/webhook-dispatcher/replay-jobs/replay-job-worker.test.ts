@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type Replay, ReplayState } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import { describe, expect, test } from 'vitest';
 import { deliveriesClient, ownerOf } from '../own-deliveries/test-owner.ts';
-import { sequences, until, upTo } from '../test-fixture.ts';
+import { addEndedDeliveries } from '../test-deliveries.ts';
+import { type Dispatcher, type Receiver, sequences, until, upTo } from '../test-fixture.ts';
 import { accept, type Received } from '../test-receiver.ts';
-import { addEndedDeliveries } from './test-ended-deliveries.ts';
-import { type Dispatcher, type Receiver, shareTestFixture } from './test-shared-fixture.ts';
+import { shareTestFixture } from './test-shared-fixture.ts';
 
 const shared = shareTestFixture();
 const start = (settings: Record<string, string> = {}) =>

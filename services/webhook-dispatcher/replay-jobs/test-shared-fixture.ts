@@ -1,9 +1,6 @@
 /** For tests: one database for the tests of a file, each of which finds empty tables. */
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { createTestFixture, type TestFixture } from '../test-fixture.ts';
-
-export type Dispatcher = Awaited<ReturnType<TestFixture['start']>>;
-export type Receiver = Awaited<ReturnType<TestFixture['addReceiver']>>;
+import { createTestFixture, type Dispatcher, type TestFixture } from '../test-fixture.ts';
 
 /** The fixture of the file, and a `start` whose dispatchers are closed after the test. */
 export function shareTestFixture() {
@@ -11,6 +8,7 @@ export function shareTestFixture() {
   const dispatchers: Dispatcher[] = [];
   beforeAll(async () => {
     fixture = await createTestFixture();
+    await fixture.migrate();
   });
   afterEach(async () => {
     for (const dispatcher of dispatchers.splice(0)) await dispatcher.close();

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
+import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { silentLog } from '@creditlane/runtime/test-log';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { LeasedDelivery } from '../queue/delivery.ts';
+import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import { promoteNextQuery } from '../store/deliveries.ts';
 import { endSliceQuery } from '../store/pending-ends.ts';
-import { createTestFixture, type TestFixture, upTo } from '../test-fixture.ts';
+import { insertDelivery, openDispatcherDatabase, resultOf } from '../test-deliveries.ts';
+import { upTo } from '../test-fixture.ts';
 import type { AttemptResult } from './attempt.ts';
 import { ResultRecorder } from './result-recorder.ts';
 
-let fixture: TestFixture;
+let database: TestDatabase;
 let recorder: ResultRecorder;
 /** The ids of the promoted deliveries. */
 let promoted: string[];
@@ -21,14 +23,12 @@ let lanes: { ended: string[]; promoted: string[] };
 beforeEach(async () => {
   promoted = [];
   lanes = { ended: [], promoted: [] };
-  fixture = await createTestFixture();
-  const { close } = await fixture.start();
-  await close();
-  recorder = recorderOn(fixture.sql);
+  database = await openDispatcherDatabase();
+  recorder = recorderOn(database.sql);
 });
 afterEach(async () => {
   await recorder.close();
-  await fixture.close();
+  await database.drop();
 });
 
 function recorderOn(pool: pg.Pool, log = silentLog): ResultRecorder {
@@ -55,48 +55,19 @@ function recorderOn(pool: pg.Pool, log = silentLog): ResultRecorder {
 }
 
 /** A delivery that a process has leased, or a waiting one behind it in the lane. */
-async function leased(
-  lane: { orderingKey?: string; destinationId?: string } = {},
-  { db = fixture.sql as pg.Pool | pg.PoolClient, state = 'due' } = {},
-): Promise<LeasedDelivery> {
-  const { orderingKey = randomUUID(), destinationId = randomUUID() } = lane;
-  const [id, eventId] = [randomUUID(), randomUUID()];
-  await db.query(
-    `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
-     VALUES ($1, 'applicationBooked', gen_random_uuid(), '{}', now())`,
-    [eventId],
-  );
-  await db.query(
-    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
-       fence, next_attempt_at)
-     VALUES ($1, $2, $3, $4, 1, $5, $5 = 'due', 1,
-       CASE WHEN $5 = 'due' THEN now() + interval '1 minute' END)`,
-    [id, eventId, destinationId, orderingKey, state],
-  );
-  const message = {
-    event: 'applicationBooked',
-    body: '{}',
-    reference: null,
-    sequence: 1,
-    recordedAt: new Date(),
-    traceparent: null,
-  };
-  return { id, fence: 1, attempts: 0, replays: 0, orderingKey, destinationId, ...message };
-}
-
-function result(delivery: LeasedDelivery, status: number): AttemptResult {
-  return {
-    delivery,
-    revision: 1,
-    startedAt: new Date(),
-    durationMs: 5,
-    outcome: { kind: 'answered', status },
-    ...(status === 200 ? { state: 'delivered' } : { state: 'due', delayMs: 60_000 }),
-  };
-}
+const leased = (
+  { orderingKey = randomUUID(), destinationId = randomUUID() }: Partial<Lane> = {},
+  { isWaiting = false } = {},
+): Promise<LeasedDelivery> =>
+  insertDelivery(database.sql, {
+    ...{ orderingKey, destinationId },
+    ...(isWaiting
+      ? { state: 'waiting' }
+      : { leased: true, nextAttemptAt: new Date(Date.now() + 60_000) }),
+  });
 
 async function rowsOf({ id }: LeasedDelivery) {
-  const { rows } = await fixture.sql.query(
+  const { rows } = await database.sql.query(
     `SELECT state, attempts, array(SELECT status FROM attempts WHERE delivery_id = id) AS statuses
      FROM deliveries WHERE id = $1`,
     [id],
@@ -108,12 +79,12 @@ async function rowsOf({ id }: LeasedDelivery) {
 async function endPendingOf(destinationId: string): Promise<void> {
   const after = { createdAt: '-infinity', id: NIL_UUID };
   const slice = { destinationId, reason: 'destination_removed', state: 'due', after } as const;
-  await runQuery(fixture.sql, endSliceQuery({ ...slice, limit: 10 }));
+  await runQuery(database.sql, endSliceQuery({ ...slice, limit: 10 }));
 }
 
 /** How many connections wait for a lock. */
 async function countWaiting(): Promise<number> {
-  const { rowCount } = await fixture.sql.query(
+  const { rowCount } = await database.sql.query(
     "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
   );
   return rowCount ?? 0;
@@ -121,14 +92,14 @@ async function countWaiting(): Promise<number> {
 
 test('a success from before a replay leaves the replay to be sent', async () => {
   const delivery = await leased();
-  await fixture.sql.query('UPDATE deliveries SET replays = 1, fence = 2 WHERE id = $1', [
+  await database.sql.query('UPDATE deliveries SET replays = 1, fence = 2 WHERE id = $1', [
     delivery.id,
   ]);
   const replayed = { ...delivery, replays: 1, fence: 2 };
-  await recorder.record({ result: result(delivery, 200) });
+  await recorder.record({ result: resultOf(delivery, 200) });
   expect(await rowsOf(delivery)).toMatchObject([{ state: 'due', attempts: 0 }]);
 
-  const results = [result(delivery, 200), result(replayed, 500)];
+  const results = [resultOf(delivery, 200), resultOf(replayed, 500)];
   await Promise.all(results.map((it) => recorder.record({ result: it })));
   expect(await rowsOf(delivery)).toMatchObject([{ state: 'due', statuses: [500] }]);
 });
@@ -136,8 +107,8 @@ test('a success from before a replay leaves the replay to be sent', async () => 
 test('two results of one delivery count as one, and as a success when either is a success', async () => {
   const [twice, other] = [await leased(), await leased()];
   await Promise.all(
-    [result(twice, 500), result(other, 200), result(twice, 200), result(twice, 503)].map((one) =>
-      recorder.record({ result: one }),
+    [resultOf(twice, 500), resultOf(other, 200), resultOf(twice, 200), resultOf(twice, 503)].map(
+      (one) => recorder.record({ result: one }),
     ),
   );
   const delivered = [{ state: 'delivered', attempts: 1, statuses: [200] }];
@@ -147,11 +118,11 @@ test('two results of one delivery count as one, and as a success when either is 
 
 test('a result whose attempt is stored already still changes the delivery', async () => {
   const delivery = await leased();
-  await fixture.sql.query(
+  await database.sql.query(
     'INSERT INTO attempts (delivery_id, number, started_at, duration_ms) VALUES ($1, 1, now(), 1)',
     [delivery.id],
   );
-  await recorder.record({ result: result(delivery, 200) });
+  await recorder.record({ result: resultOf(delivery, 200) });
   expect(await rowsOf(delivery)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
 });
 
@@ -159,10 +130,10 @@ test('a result that the database refuses is not written, and the others of its b
   const deliveries = await Promise.all(upTo(9).map(() => leased()));
   const [first, refused] = deliveries;
   if (first === undefined || refused === undefined) throw new Error('there are nine');
-  const broken = { ...result(refused, 200), durationMs: 2 ** 40 };
+  const broken = { ...resultOf(refused, 200), durationMs: 2 ** 40 };
   await Promise.all(
     deliveries.map((one) =>
-      recorder.record({ result: one === refused ? broken : result(one, 200) }),
+      recorder.record({ result: one === refused ? broken : resultOf(one, 200) }),
     ),
   );
   for (const one of deliveries) {
@@ -173,11 +144,11 @@ test('a result that the database refuses is not written, and the others of its b
 
 test('a result that cannot be written because of a lock is written once the lock is gone', async () => {
   const delivery = await leased();
-  const client = await fixture.sql.connect();
+  const client = await database.sql.connect();
   await client.query('BEGIN');
   await client.query('LOCK TABLE deliveries');
-  const tries = vi.spyOn(fixture.sql, 'connect');
-  const written = recorder.record({ result: result(delivery, 200) });
+  const tries = vi.spyOn(database.sql, 'connect');
+  const written = recorder.record({ result: resultOf(delivery, 200) });
   // More tries than a refused result has.
   await vi.waitFor(() => expect(tries.mock.calls.length).toBeGreaterThan(5), 10_000);
   await client.query('ROLLBACK');
@@ -188,12 +159,12 @@ test('a result that cannot be written because of a lock is written once the lock
 
 test('when a delivery reaches a final state, the next delivery of its lane is leased', async () => {
   const first = await leased();
-  const second = await leased(first, { state: 'waiting' });
-  const third = await leased(first, { state: 'waiting' });
-  await recorder.record({ result: result(first, 503) });
+  const second = await leased(first, { isWaiting: true });
+  const third = await leased(first, { isWaiting: true });
+  await recorder.record({ result: resultOf(first, 503) });
   expect(promoted).toEqual([]);
   expect(lanes).toEqual({ ended: [], promoted: [] });
-  await recorder.record({ result: { ...result(first, 200), delivery: { ...first, fence: 2 } } });
+  await recorder.record({ result: { ...resultOf(first, 200), delivery: { ...first, fence: 2 } } });
   expect(promoted).toEqual([second.id]);
   expect(lanes).toEqual({ ended: [first.orderingKey], promoted: [first.orderingKey] });
   expect(await rowsOf(second)).toMatchObject([{ state: 'due' }]);
@@ -201,7 +172,7 @@ test('when a delivery reaches a final state, the next delivery of its lane is le
 });
 
 test('a batch that takes longer than a statement may is written in parts', async () => {
-  await fixture.sql.query(
+  await database.sql.query(
     `CREATE FUNCTION limit_rows() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
        IF (SELECT count(*) FROM changed) > 2 THEN
          RAISE 'canceling statement due to statement timeout' USING ERRCODE = '57014';
@@ -212,12 +183,12 @@ test('a batch that takes longer than a statement may is written in parts', async
        FOR EACH STATEMENT EXECUTE FUNCTION limit_rows()`,
   );
   const deliveries = [await leased(), await leased(), await leased(), await leased()];
-  await Promise.all(deliveries.map((one) => recorder.record({ result: result(one, 200) })));
+  await Promise.all(deliveries.map((one) => recorder.record({ result: resultOf(one, 200) })));
   for (const one of deliveries) expect(await rowsOf(one)).toMatchObject([{ state: 'delivered' }]);
 });
 
 test('results that a deadlock has ended are written again, with a warning', async () => {
-  await fixture.sql.query(
+  await database.sql.query(
     `CREATE SEQUENCE tries;
      CREATE FUNCTION end_first() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
        IF nextval('tries') = 1 THEN RAISE 'deadlock detected' USING ERRCODE = '40P01'; END IF;
@@ -229,9 +200,9 @@ test('results that a deadlock has ended are written again, with a warning', asyn
   const log = createLog('recorder', {
     destination: { write: (line: string) => void lines.push(line) },
   });
-  const writing = recorderOn(fixture.sql, log);
+  const writing = recorderOn(database.sql, log);
   const deliveries = [await leased(), await leased()];
-  await Promise.all(deliveries.map((one) => writing.record({ result: result(one, 200) })));
+  await Promise.all(deliveries.map((one) => writing.record({ result: resultOf(one, 200) })));
   await writing.close();
   for (const one of deliveries) {
     expect(await rowsOf(one)).toEqual([{ state: 'delivered', attempts: 1, statuses: [200] }]);
@@ -241,14 +212,14 @@ test('results that a deadlock has ended are written again, with a warning', asyn
 
 test('a result whose delivery stays locked holds up no later result', async () => {
   const [locked, other, later] = [await leased(), await leased(), await leased()];
-  const holder = await fixture.sql.connect();
+  const holder = await database.sql.connect();
   await holder.query('BEGIN');
   await holder.query('SELECT FROM deliveries WHERE id = $1 FOR UPDATE', [locked.id]);
   const [blocked, written] = [locked, other].map((one) =>
-    recorder.record({ result: result(one, 200) }),
+    recorder.record({ result: resultOf(one, 200) }),
   );
   await written;
-  await recorder.record({ result: result(later, 200) });
+  await recorder.record({ result: resultOf(later, 200) });
   for (const one of [other, later])
     expect(await rowsOf(one)).toMatchObject([{ state: 'delivered' }]);
   await holder.query('ROLLBACK');
@@ -259,16 +230,16 @@ test('a result whose delivery stays locked holds up no later result', async () =
 
 test('a success of a delivery that ended meanwhile and stays locked holds up no other result', async () => {
   const [late, first] = [await leased(), await leased()];
-  const next = await leased(first, { state: 'waiting' });
+  const next = await leased(first, { isWaiting: true });
   await endPendingOf(late.destinationId);
-  const holder = await fixture.sql.connect();
+  const holder = await database.sql.connect();
   await holder.query('BEGIN');
   const { rows: before } = await holder.query(
     'SELECT settled_at FROM deliveries WHERE id = $1 FOR UPDATE',
     [late.id],
   );
   const [blocked, written] = [late, first].map((one) =>
-    recorder.record({ result: result(one, 200) }),
+    recorder.record({ result: resultOf(one, 200) }),
   );
   await written;
   expect(promoted).toEqual([next.id]);
@@ -276,7 +247,7 @@ test('a success of a delivery that ended meanwhile and stays locked holds up no 
   holder.release();
   await blocked;
   expect(await rowsOf(late)).toEqual([{ state: 'delivered', attempts: 1, statuses: [200] }]);
-  const { rows: after } = await fixture.sql.query(
+  const { rows: after } = await database.sql.query(
     'SELECT settled_at FROM deliveries WHERE id = $1',
     [late.id],
   );
@@ -285,14 +256,14 @@ test('a success of a delivery that ended meanwhile and stays locked holds up no 
 
 test('the next delivery of a lane is leased although a late result of the batch is refused', async () => {
   const [filler, late, first] = [await leased(), await leased(), await leased()];
-  const next = await leased(first, { state: 'waiting' });
+  const next = await leased(first, { isWaiting: true });
   await endPendingOf(late.destinationId);
-  await fixture.sql.query(
+  await database.sql.query(
     `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
      CREATE TRIGGER refuse BEFORE UPDATE ON deliveries_ended FOR EACH ROW EXECUTE FUNCTION refuse()`,
   );
   await Promise.all(
-    [filler, late, first].map((one) => recorder.record({ result: result(one, 200) })),
+    [filler, late, first].map((one) => recorder.record({ result: resultOf(one, 200) })),
   );
   expect(promoted).toEqual([next.id]);
 });
@@ -300,18 +271,18 @@ test('the next delivery of a lane is leased although a late result of the batch 
 test('when a replay and a later delivery of its lane end in two replicas at once, the next delivery is leased', async () => {
   const replayed = { ...(await leased()), replays: 1 };
   const later = await leased(replayed);
-  const next = await leased(replayed, { state: 'waiting' });
-  await fixture.sql.query('UPDATE deliveries SET replays = 1 WHERE id = $1', [replayed.id]);
+  const next = await leased(replayed, { isWaiting: true });
+  await database.sql.query('UPDATE deliveries SET replays = 1 WHERE id = $1', [replayed.id]);
 
   // The other replica has recorded the result of the later delivery and has found no delivery to promote, because
   // the replayed one holds the lane; it has not committed yet.
-  const other = await fixture.sql.connect();
+  const other = await database.sql.connect();
   await other.query('BEGIN');
   await other.query("UPDATE deliveries SET state = 'delivered', leased = false WHERE id = $1", [
     later.id,
   ]);
   let isRecorded = false;
-  const recorded = recorder.record({ result: result(replayed, 200) }).then(() => {
+  const recorded = recorder.record({ result: resultOf(replayed, 200) }).then(() => {
     isRecorded = true;
   });
   await vi.waitFor(async () => expect(isRecorded || (await countWaiting()) > 0).toBe(true), 10_000);
@@ -324,13 +295,13 @@ test('when a replay and a later delivery of its lane end in two replicas at once
 
 test('a delivery that another transaction is promoting at the same time is leased by that one alone', async () => {
   const first = await leased();
-  const next = await leased(first, { state: 'waiting' });
-  await fixture.sql.query('UPDATE deliveries SET holding = false WHERE id = $1', [first.id]);
+  const next = await leased(first, { isWaiting: true });
+  await database.sql.query('UPDATE deliveries SET holding = false WHERE id = $1', [first.id]);
   const promote = (db: pg.Pool | pg.PoolClient) => runQuery(db, promoteNextQuery([first], 10_000));
-  const other = await fixture.sql.connect();
+  const other = await database.sql.connect();
   await other.query('BEGIN');
   expect(await promote(other)).toMatchObject([{ id: next.id, fence: 2 }]);
-  const promoting = promote(fixture.sql);
+  const promoting = promote(database.sql);
   await expect.poll(countWaiting).toBe(1);
   await other.query('COMMIT');
   other.release();
@@ -339,21 +310,21 @@ test('a delivery that another transaction is promoting at the same time is lease
 });
 
 const dead = (delivery: LeasedDelivery): AttemptResult => ({
-  ...result(delivery, 500),
+  ...resultOf(delivery, 500),
   state: 'dead',
   reason: 'attempts_exhausted',
 });
 
 test('when a destination turns out to have failed for too long, the next delivery is due and not leased', async () => {
   const first = await leased();
-  const second = await leased(first, { state: 'waiting' });
-  await fixture.sql.query(
+  const second = await leased(first, { isWaiting: true });
+  await database.sql.query(
     "INSERT INTO destination_states (destination_id, failing_since) VALUES ($1, now() - interval '1 day')",
     [first.destinationId],
   );
   await recorder.record({ result: dead(first) });
   expect(promoted).toEqual([]);
-  const { rows } = await fixture.sql.query('SELECT state, leased FROM deliveries WHERE id = $1', [
+  const { rows } = await database.sql.query('SELECT state, leased FROM deliveries WHERE id = $1', [
     second.id,
   ]);
   expect(rows).toEqual([{ state: 'due', leased: false }]);

@@ -3,25 +3,13 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { SLOW_MS } from '../queue/send-slots.ts';
+import { leasedDelivery } from '../test-deliveries.ts';
 import type { Attempt } from './attempt.ts';
 import { DeferredResults } from './deferred-results.ts';
 import type { DeliveryRecord } from './result-writer.ts';
 import { startSender } from './sender.ts';
 
-const delivery: LeasedDelivery = {
-  id: 'delivery',
-  fence: 1,
-  attempts: 0,
-  replays: 0,
-  orderingKey: 'application',
-  destinationId: 'destination',
-  event: 'applicationBooked',
-  body: '{}',
-  reference: null,
-  sequence: 1,
-  recordedAt: new Date(0),
-  traceparent: null,
-};
+const delivery = leasedDelivery({ id: 'delivery', destinationId: 'destination' });
 const leasedAgain = { ...delivery, fence: 2 };
 
 /** How an attempt ends; a slow one delivers. */

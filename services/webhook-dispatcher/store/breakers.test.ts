@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Query, runQuery } from '@creditlane/postgres/statement';
+import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestFixture, type TestFixture, upTo } from '../test-fixture.ts';
+import { insertDelivery, openDispatcherDatabase } from '../test-deliveries.ts';
+import { upTo } from '../test-fixture.ts';
 import {
   claimProbesQuery,
   closeBreakersQuery,
@@ -15,50 +17,39 @@ import {
 } from './breakers.ts';
 import { claimDueQuery } from './deliveries.ts';
 
-let fixture: TestFixture;
+let database: TestDatabase;
 let destinationId: string;
 beforeAll(async () => {
-  fixture = await createTestFixture();
-  await (await fixture.start()).close();
+  database = await openDispatcherDatabase();
 });
 beforeEach(async () => {
-  await fixture.sql.query('TRUNCATE open_breakers, deliveries');
+  await database.sql.query('TRUNCATE open_breakers, deliveries');
   destinationId = randomUUID();
 });
-afterAll(() => fixture?.close());
+afterAll(() => database?.drop());
 
 const PROBE_ID = randomUUID();
 
 /** Inserts an open breaker whose probe is due, or under way. */
 const insertOpen = ({ failures = 0, probeId = null as string | null } = {}) =>
-  fixture.sql.query(`INSERT INTO open_breakers VALUES ($1, 1, $2, now(), $3)`, [
+  database.sql.query(`INSERT INTO open_breakers VALUES ($1, 1, $2, now(), $3)`, [
     destinationId,
     failures,
     probeId,
   ]);
 
-async function insertDue(leased = false): Promise<void> {
-  const eventId = randomUUID();
-  await fixture.sql.query(
-    `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
-     VALUES ($1, 'applicationBooked', gen_random_uuid(), '{}', now())`,
-    [eventId],
-  );
-  await fixture.sql.query(
-    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence,
-       next_attempt_at)
-     VALUES (gen_random_uuid(), $1, $2, gen_random_uuid(), 1, 'due', $3::int = 1, 0,
-       now() + $3::int * interval '1 hour')`,
-    [eventId, destinationId, Number(leased)],
-  );
-}
+const insertDue = (leased = false) =>
+  insertDelivery(database.sql, {
+    ...{ destinationId, leased, fence: 0 },
+    nextAttemptAt: new Date(Date.now() + (leased ? 3_600_000 : 0)),
+  });
 
 const claimProbes = (limit = 10) =>
-  runQuery(fixture.sql, claimProbesQuery(limit, { probeMs: 60_000, leaseMs: 60_000 }));
+  runQuery(database.sql, claimProbesQuery(limit, { probeMs: 60_000, leaseMs: 60_000 }));
 
 /** The breaker after the query, with the time until its next probe. */
 function breakerAfter(query: Query<unknown>) {
-  return inTransaction(fixture.sql, async (tx) => {
+  return inTransaction(database.sql, async (tx) => {
     await runQuery(tx, query);
     const { rows } = await tx.query(
       `SELECT extract(epoch FROM probe_at - now())::float8 AS "pauseS", failures, revision,
@@ -107,7 +98,7 @@ describe('an open circuit breaker', () => {
 
   test('when its owner asks for it, is tried at once, at the later revision', async () => {
     await insertOpen({ failures: 7 });
-    await fixture.sql.query(`UPDATE open_breakers SET probe_at = now() + interval '1 hour'`);
+    await database.sql.query(`UPDATE open_breakers SET probe_at = now() + interval '1 hour'`);
     const after = await breakerAfter(requestProbesQuery(new Map([[destinationId, 2]])));
     expect(after).toEqual({ failures: 0, pauseS: 0, probeId: null, revision: 2 });
   });
@@ -118,7 +109,7 @@ describe('an open circuit breaker', () => {
     await insertDue();
     const claimed = (await Promise.all(upTo(8).map(() => claimProbes()))).flat();
     expect(claimed).toEqual([expect.objectContaining({ destinationId, fence: 1, attempts: 0 })]);
-    expect(await runQuery(fixture.sql, listBreakersQuery())).toEqual([
+    expect(await runQuery(database.sql, listBreakersQuery())).toEqual([
       { destinationId, revision: 1, isDue: false, isProbed: true },
     ]);
   });
@@ -129,7 +120,7 @@ describe('an open circuit breaker', () => {
     expect(await claimProbes()).toEqual([]);
     await insertDue();
     expect(await claimProbes(0)).toEqual([]);
-    await fixture.sql.query(`UPDATE open_breakers SET probe_at = now() + interval '1 hour'`);
+    await database.sql.query(`UPDATE open_breakers SET probe_at = now() + interval '1 hour'`);
     expect(await claimProbes()).toEqual([]);
   });
 
@@ -138,10 +129,10 @@ describe('an open circuit breaker', () => {
     await insertDue();
     const claim = () => {
       const request = { capacities: new Map(), otherCapacity: 1, limit: 10, leaseMs: 60_000 };
-      return runQuery(fixture.sql, claimDueQuery({ after: NIL_UUID, ...request }));
+      return runQuery(database.sql, claimDueQuery({ after: NIL_UUID, ...request }));
     };
     expect(await claim()).toEqual([]);
-    await runQuery(fixture.sql, closeBreakersQuery([destinationId, randomUUID()]));
+    await runQuery(database.sql, closeBreakersQuery([destinationId, randomUUID()]));
     expect(await claim()).toHaveLength(1);
   });
 });

@@ -2,12 +2,12 @@
 // it, and not with the size of the queue.
 import { randomUUID } from 'node:crypto';
 import type { Query } from '@creditlane/postgres/statement';
+import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LeasedDelivery } from '../queue/delivery.ts';
-import type { AttemptResult } from '../sending/attempt.ts';
-import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { insertDeliveries, openDispatcherDatabase, resultOf } from '../test-deliveries.ts';
 import {
   claimDueQuery,
   endExpiredLeasesQuery,
@@ -28,54 +28,39 @@ const OPTIONS =
 const MAX_ROWS_EACH = 40;
 const LEASE_MS = 60_000;
 
-let fixture: TestFixture;
+let database: TestDatabase;
 beforeEach(async () => {
-  fixture = await createTestFixture();
-  await (await fixture.start()).close();
+  database = await openDispatcherDatabase();
 });
-afterEach(() => fixture.close());
+afterEach(() => database.drop());
 
 /** What PostgreSQL's statistics describe. A queue that was emptied keeps its pages; its statistics say that the pages have no rows. */
 type Statistics = 'an emptied queue' | 'the queue';
 
 /** Inserts the deliveries, each to a destination of its own, among others that are not due. */
-async function insertDeliveries({
+async function fillQueue({
   leased = true,
   statistics = 'an emptied queue',
 }: {
   leased?: boolean;
   statistics?: Statistics;
 }): Promise<LeasedDelivery[]> {
-  const vacuumAndAnalyze = () => fixture.sql.query('VACUUM ANALYZE deliveries_queue');
+  const vacuumAndAnalyze = () => database.sql.query('VACUUM ANALYZE deliveries_queue');
   // Autovacuum could make other statistics at any time.
-  await fixture.sql.query('ALTER TABLE deliveries_queue SET (autovacuum_enabled = off)');
+  await database.sql.query('ALTER TABLE deliveries_queue SET (autovacuum_enabled = off)');
   if (statistics === 'an emptied queue') {
     await insertOthers();
-    await fixture.sql.query('DELETE FROM deliveries');
+    await database.sql.query('DELETE FROM deliveries');
     await vacuumAndAnalyze();
   }
-  const ids = Array.from({ length: DELIVERIES }, () => randomUUID());
-  await fixture.sql.query(
-    `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
-     SELECT id, 'applicationBooked', id, '{}', now() FROM unnest($1::uuid[]) AS id`,
-    [ids],
-  );
-  await fixture.sql.query(
-    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence, next_attempt_at)
-     SELECT id, id, id, id, 1, 'due', $2, 1, now() FROM unnest($1::uuid[]) AS id`,
-    [ids, leased],
-  );
+  const deliveries = await insertDeliveries(database.sql, Array(DELIVERIES).fill({ leased }));
   await insertOthers();
   if (statistics === 'the queue') await vacuumAndAnalyze();
-  return ids.map((id) => ({
-    ...{ id, fence: 1, attempts: 0, replays: 0, orderingKey: id, destinationId: id, sequence: 1 },
-    ...{ event: 'applicationBooked', body: '{}', reference: null, recordedAt: new Date() },
-    traceparent: undefined,
-  }));
+  return deliveries;
 }
 
 async function insertOthers(): Promise<void> {
-  await fixture.sql.query(
+  await database.sql.query(
     `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence, next_attempt_at)
      SELECT id, id, $2, id, 1, 'due', false, 1, now() + interval '1 hour'
      FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, $1)) AS other`,
@@ -98,7 +83,7 @@ function literalOf(value: unknown): string {
 
 /** Runs the statement by the plan that a prepared statement keeps. */
 async function explain({ config }: Query<unknown>) {
-  const service = await fixture.connect({ max: 1, options: OPTIONS }).connect();
+  const service = await database.connect({ max: 1, options: OPTIONS }).connect();
   try {
     await service.query(`PREPARE batch AS ${config.text}`);
     const values = config.values.map((value) =>
@@ -131,26 +116,17 @@ async function expectLookups(query: Query<unknown>): Promise<void> {
   expect(text).not.toMatch(/Filter":"[^"]*= ANY \(\$/);
 }
 
-const delivered = (delivery: LeasedDelivery): AttemptResult => ({
-  ...{ delivery, revision: 1, startedAt: new Date(), durationMs: 5, state: 'delivered' },
-  outcome: { kind: 'answered', status: 200 },
-});
-const failed = (delivery: LeasedDelivery): AttemptResult => ({
-  ...delivered(delivery),
-  ...{ state: 'due', delayMs: 5_000, outcome: { kind: 'answered', status: 500 } },
-});
+const resultsOf = (leased: readonly LeasedDelivery[], status: number) =>
+  recordResultsQuery(
+    leased.map((delivery) => resultOf(delivery, status)),
+    LEASE_MS,
+  );
 
 const BATCHES = [
   { name: 'a renewal of leases', makeQuery: (leased) => renewLeasesQuery(leased, LEASE_MS) },
   { name: 'a release of leases', makeQuery: (leased) => releaseLeasesQuery(leased) },
-  {
-    name: 'a record of results',
-    makeQuery: (leased) => recordResultsQuery(leased.map(delivered), LEASE_MS),
-  },
-  {
-    name: 'a record of failures',
-    makeQuery: (leased) => recordResultsQuery(leased.map(failed), LEASE_MS),
-  },
+  { name: 'a record of results', makeQuery: (leased) => resultsOf(leased, 200) },
+  { name: 'a record of failures', makeQuery: (leased) => resultsOf(leased, 500) },
   { name: 'a lock of lanes', makeQuery: (leased) => lockReplayedLanesQuery(leased) },
   {
     name: 'an end of expired leases',
@@ -164,7 +140,7 @@ const STATISTICS: readonly Statistics[] = ['an emptied queue', 'the queue'];
 test.each(STATISTICS.flatMap((statistics) => BATCHES.map((batch) => ({ ...batch, statistics }))))(
   'by the statistics of $statistics, $name looks each delivery up',
   async ({ makeQuery, statistics }) => {
-    const leased = await insertDeliveries({ statistics });
+    const leased = await fillQueue({ statistics });
     await expectLookups(makeQuery(leased));
   },
 );
@@ -172,7 +148,7 @@ test.each(STATISTICS.flatMap((statistics) => BATCHES.map((batch) => ({ ...batch,
 test.each(STATISTICS)(
   'by the statistics of %s, a claim looks each delivery and the capacity of its destination up',
   async (statistics) => {
-    const due = await insertDeliveries({ leased: false, statistics });
+    const due = await fillQueue({ leased: false, statistics });
     const capacities = new Map(due.map(({ destinationId }) => [destinationId, 1]));
     const claim = { after: NIL_UUID, capacities, otherCapacity: 5, limit: DELIVERIES };
     await expectLookups(claimDueQuery({ ...claim, leaseMs: LEASE_MS }));

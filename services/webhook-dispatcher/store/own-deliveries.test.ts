@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Queryable, runQuery } from '@creditlane/postgres/statement';
+import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { planOf, rowsFilteredOut } from '@creditlane/postgres/test-plans';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
-import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { openDispatcherDatabase } from '../test-deliveries.ts';
 import { promoteNextQuery } from './deliveries.ts';
 import { findStoredStateQuery } from './intake/intake.ts';
 import { findOwnDeliveries, type ListQuery } from './own-deliveries.ts';
@@ -17,19 +18,17 @@ const OWN = randomUUID();
 const APPLICATION = randomUUID();
 const DELIVERIES = 20_000;
 
-let fixture: TestFixture;
+let database: TestDatabase;
 let client: pg.PoolClient;
 beforeAll(async () => {
-  fixture = await createTestFixture();
-  const dispatcher = await fixture.start();
-  await dispatcher.close();
-  await fixture.sql.query(
+  database = await openDispatcherDatabase();
+  await database.sql.query(
     `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
      SELECT md5(n::text)::uuid, 'applicationBooked', md5('creditor')::uuid, '{}', now()
      FROM generate_series(1, ${DELIVERIES}) AS n`,
   );
   // Half of the deliveries are to the destination. One in a hundred is dead.
-  await fixture.sql.query(
+  await database.sql.query(
     `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence,
        created_at, settled_at)
      SELECT md5('d' || n)::uuid, md5(n::text)::uuid,
@@ -39,12 +38,12 @@ beforeAll(async () => {
        now() - n * interval '1 second', now() - n * interval '1 second'
      FROM generate_series(1, ${DELIVERIES}) AS n`,
   );
-  await fixture.sql.query('ANALYZE');
-  client = await fixture.sql.connect();
+  await database.sql.query('ANALYZE');
+  client = await database.sql.connect();
 });
 afterAll(async () => {
   client.release();
-  await fixture.close();
+  await database.drop();
 });
 
 const FIRST_PAGE: ListQuery = {
@@ -109,7 +108,7 @@ test.each<[string, (db: Queryable) => Promise<unknown>]>([
 describe('a slice of a replay of many deliveries', () => {
   /** A job whose cursor is in the middle of the destination's deliveries. */
   async function addJob(deliveryState: 'dead' | 'delivered', event: string | null) {
-    const { rows } = await fixture.sql.query(
+    const { rows } = await database.sql.query(
       `INSERT INTO replay_jobs (id, integration_id, destination_id, delivery_state, event,
          cursor_created_at, cursor_id, finished_at)
        SELECT gen_random_uuid(), $1, $1, $2, $3, now() - interval '${DELIVERIES / 2} seconds', $1, now()
@@ -137,21 +136,21 @@ describe('a slice of a replay of many deliveries', () => {
 
   test('that is counted is followed by that of the job that waits longest', async () => {
     const waiting = [randomUUID(), randomUUID()] as const;
-    await fixture.sql.query(
+    await database.sql.query(
       `INSERT INTO replay_jobs (id, integration_id, destination_id, delivery_state, state, cursor_created_at,
          cursor_id, next_slice_at)
        VALUES ($1, $3, $3, 'delivered', 'counting', '-infinity', $3, now() - interval '2 s'),
          ($2, $3, $4, 'dead', 'running', '-infinity', $3, now() - interval '1 s')`,
       [...waiting, OWN, randomUUID()],
     );
-    expect((await findNextReplayJobs(fixture.sql, 2)).map(({ id }) => id)).toEqual(waiting);
-    await countReplaySlice(fixture.sql, waiting[0], 10);
-    const next = await findNextReplayJobs(fixture.sql, 2);
+    expect((await findNextReplayJobs(database.sql, 2)).map(({ id }) => id)).toEqual(waiting);
+    await countReplaySlice(database.sql, waiting[0], 10);
+    const next = await findNextReplayJobs(database.sql, 2);
     expect(next.map(({ id }) => id)).toEqual(waiting.toReversed());
   });
 
   test('is locked through indexes', async () => {
-    const { rows } = await fixture.sql.query(
+    const { rows } = await database.sql.query(
       'SELECT id FROM deliveries WHERE destination_id = $1 LIMIT 25',
       [OWN],
     );

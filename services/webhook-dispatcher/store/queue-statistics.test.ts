@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type Query, runQuery } from '@creditlane/postgres/statement';
+import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import type { LeasedDelivery } from '../queue/delivery.ts';
-import type { AttemptResult } from '../sending/attempt.ts';
-import { createTestFixture, type TestFixture } from '../test-fixture.ts';
+import { leasedDelivery, openDispatcherDatabase, resultOf } from '../test-deliveries.ts';
 import { claimProbesQuery } from './breakers.ts';
 import {
   claimDueQuery,
@@ -22,25 +20,23 @@ import { endSliceQuery } from './pending-ends.ts';
 import { keepQueueStatistics, startQueueStatistics } from './queue-statistics.ts';
 import { recordResultsQuery } from './results.ts';
 
-let fixture: TestFixture;
+let database: TestDatabase;
 beforeEach(async () => {
-  fixture = await createTestFixture();
-  // It creates the tables.
-  await (await fixture.start()).close();
+  database = await openDispatcherDatabase();
 });
-afterEach(() => fixture.close());
+afterEach(() => database.drop());
 
 const LEASE_MS = 60_000;
 
 test('statistics that a VACUUM has made short are set at the start, and at once while the queue has deliveries', async () => {
-  const vacuum = () => fixture.sql.query('VACUUM deliveries_queue');
+  const vacuum = () => database.sql.query('VACUUM deliveries_queue');
   const plannedRows = async (): Promise<number> => {
-    const { rows } = await fixture.sql.query(
+    const { rows } = await database.sql.query(
       `SELECT reltuples FROM pg_class WHERE oid = 'deliveries_queue'::regclass`,
     );
     return rows[0].reltuples;
   };
-  await fixture.sql.query('ALTER TABLE deliveries_queue SET (autovacuum_enabled = off)');
+  await database.sql.query('ALTER TABLE deliveries_queue SET (autovacuum_enabled = off)');
   await vacuum();
   expect(await plannedRows()).toBeLessThan(100);
 
@@ -51,7 +47,7 @@ test('statistics that a VACUUM has made short are set at the start, and at once 
   const waitWhileEmpty = vi.fn((stop: AbortSignal) =>
     Promise.race([filled.promise, once(stop, 'abort').then(() => undefined)]),
   );
-  const statistics = startQueueStatistics(fixture.sql, silentLog, { size: 1, waitWhileEmpty });
+  const statistics = startQueueStatistics(database.sql, silentLog, { size: 1, waitWhileEmpty });
   onTestFinished(() => statistics.close());
   await expect.poll(() => waitWhileEmpty.mock.calls.length).toBe(1);
   expect(await plannedRows()).toBe(20_000);
@@ -67,22 +63,14 @@ test('statistics that a VACUUM has made short are set at the start, and at once 
 test.each(['an emptied', 'a new'])(
   'plans that were made for %s queue read few blocks of it when it is long',
   async (kind) => {
-    const [destinationId, lane] = [randomUUID(), randomUUID()];
-    const held = {
-      ...{ id: randomUUID(), fence: 1, attempts: 0, replays: 0, orderingKey: lane, destinationId },
-      ...{ event: 'applicationBooked', body: '{}', reference: null, sequence: 1 },
-      recordedAt: new Date(),
-    } satisfies LeasedDelivery;
-    const result: AttemptResult = {
-      ...{ delivery: held, revision: 1, startedAt: new Date(), durationMs: 5, state: 'delivered' },
-      outcome: { kind: 'answered', status: 200 },
-    };
+    const held = leasedDelivery();
+    const { destinationId } = held;
     const claim = { after: NIL_UUID, capacities: new Map(), otherCapacity: 5, limit: 5 };
     const queries: Record<string, Query<unknown>> = {
       claim: claimDueQuery({ ...claim, leaseMs: LEASE_MS }),
       renew: renewLeasesQuery([held], LEASE_MS),
       release: releaseLeasesQuery([held]),
-      record: recordResultsQuery([result], LEASE_MS),
+      record: recordResultsQuery([resultOf(held, 200)], LEASE_MS),
       promote: promoteNextQuery([held], LEASE_MS),
       endHolds: endExpiredHoldsQuery(5),
       endLeases: endExpiredLeasesQuery(LEASE_MS, 5),
@@ -95,7 +83,7 @@ test.each(['an emptied', 'a new'])(
       }),
     };
     const fillQueue = () =>
-      fixture.sql.query(
+      database.sql.query(
         `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased, fence,
          next_attempt_at)
        SELECT gen_random_uuid(), gen_random_uuid(), $1, gen_random_uuid(), 1,
@@ -105,16 +93,16 @@ test.each(['an emptied', 'a new'])(
         [destinationId],
       );
     // One connection, as the service opens its own: its plans are kept.
-    const service = fixture.connect({
+    const service = database.connect({
       max: 1,
       options:
         '-c enable_seqscan=off -c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan',
     });
     // What has left the queue has left its pages there, which autovacuum then finds empty. It runs in no other moment here.
-    await fixture.sql.query('ALTER TABLE deliveries_queue SET (autovacuum_enabled = off)');
+    await database.sql.query('ALTER TABLE deliveries_queue SET (autovacuum_enabled = off)');
     if (kind === 'an emptied') await fillQueue();
-    await fixture.sql.query('DELETE FROM deliveries');
-    await fixture.sql.query('VACUUM ANALYZE deliveries_queue');
+    await database.sql.query('DELETE FROM deliveries');
+    await database.sql.query('VACUUM ANALYZE deliveries_queue');
     await keepQueueStatistics(service);
     // PostgreSQL plans a statement anew five times before it may keep a plan.
     for (let n = 0; n < 6; n += 1) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { addEndedDeliveries } from '../replay-jobs/test-ended-deliveries.ts';
 import { shareTestFixture } from '../replay-jobs/test-shared-fixture.ts';
+import { addEndedDeliveries } from '../test-deliveries.ts';
 import { countPending } from './replay-slices.ts';
 
 const LEASE_MS = 1_000;
@@ -8,8 +8,6 @@ const shared = shareTestFixture();
 
 test('a delivery that is leased after a slice has begun counts as pending', async () => {
   const { fixture } = shared;
-  // Makes the tables. A running dispatcher would end the lease when it has expired.
-  await (await shared.start({})).close();
   const receiver = await fixture.addReceiver();
   await addEndedDeliveries(fixture, { ...receiver, count: 1 });
   const slice = await fixture.sql.connect();

@@ -2,20 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { maintainDays } from '@creditlane/postgres/partitions/day-partitions';
 import { dropEarlierTable } from '@creditlane/postgres/partitions/earlier-tables';
 import { runPurge } from '@creditlane/postgres/retention';
+import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { firstIdOfTime } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createTestFixture, type TestFixture } from '../../test-fixture.ts';
+import { insertDelivery, openDispatcherDatabase } from '../../test-deliveries.ts';
 import { earlierTables } from './earlier-tables.ts';
 import { moveEnded, PARTITIONS, purgeReplayJobs, purgesOfRowsWithoutDay } from './retention.ts';
 
-let fixture: TestFixture;
+let database: TestDatabase;
 beforeEach(async () => {
-  fixture = await createTestFixture();
-  const { close } = await fixture.start();
-  await close();
+  database = await openDispatcherDatabase();
 });
-afterEach(() => fixture.close());
+afterEach(() => database.drop());
 
 const DAY_MS = 86_400_000;
 /** The noon of today (UTC), from which the ages of the tests count: one of a few minutes more is of the same day. */
@@ -31,25 +30,18 @@ async function addDelivery(
   id: string = randomUUID(),
   eventId: string = id,
 ): Promise<string> {
-  await fixture.sql.query(
-    `WITH message AS (
-       INSERT INTO messages VALUES ($2, 'applicationBooked', $2, '{}', $3::timestamptz)
-     ), attempt AS (
-       INSERT INTO attempts VALUES ($1, 1, $3::timestamptz, 5)
-     )
-     INSERT INTO deliveries (id, event_id, destination_id, application_id, state, leased, fence,
-       created_at, settled_at, storage)
-     VALUES ($1, $2, $1, $2, CASE WHEN $4::timestamptz IS NULL THEN 'due' ELSE 'dead' END, false, 1,
-       $3::timestamptz, $4::timestamptz,
-       CASE WHEN $4::timestamptz IS NULL THEN 'queue' ELSE 'ended' END)`,
-    [id, eventId, timeOf(ageDays), settledDays === null ? null : timeOf(settledDays)],
-  );
+  const createdAt = timeOf(ageDays);
+  await insertDelivery(database.sql, {
+    ...{ id, eventId, createdAt, recordedAt: createdAt },
+    ...(settledDays !== null && { state: 'dead', settledAt: timeOf(settledDays) }),
+  });
+  await database.sql.query('INSERT INTO attempts VALUES ($1, 1, $2, 5)', [id, createdAt]);
   return id;
 }
 
 /** The ids of the deliveries that are kept with their attempts and messages. */
 async function idsOfKept(): Promise<string[]> {
-  const { rows } = await fixture.sql.query(
+  const { rows } = await database.sql.query(
     `SELECT d.id FROM deliveries AS d JOIN attempts ON delivery_id = d.id
      JOIN messages USING (event_id) ORDER BY d.id`,
   );
@@ -64,9 +56,9 @@ test('a delivery without a day is deleted thirty days after its final state, wit
   ].sort();
   await addDelivery(31, 31);
   await addDelivery(60, 40);
-  for (const purge of purgesOfRowsWithoutDay) expect(await runPurge(fixture.sql, purge)).toBe(2);
+  for (const purge of purgesOfRowsWithoutDay) expect(await runPurge(database.sql, purge)).toBe(2);
   expect(await idsOfKept()).toEqual(kept);
-  const { rows: left } = await fixture.sql.query(
+  const { rows: left } = await database.sql.query(
     'SELECT (SELECT count(*)::int FROM attempts) + (SELECT count(*)::int FROM messages) AS count',
   );
   expect(left).toEqual([{ count: 6 }]);
@@ -80,43 +72,43 @@ test('the tables of an earlier version are dropped after 31 days, when nothing o
         `COMMENT ON TABLE ${table}_earlier IS '${new Date(Date.now() - days * DAY_MS).toISOString()}'`,
     );
   for (const table of tables) {
-    await fixture.sql.query(
+    await database.sql.query(
       `CREATE TABLE ${table}_earlier PARTITION OF ${table} FOR VALUES IN ('earlier')`,
     );
   }
   const id = await addDelivery(40, null, idOfAge(40));
-  for (const table of tables) await fixture.sql.query(`UPDATE ${table} SET storage = 'earlier'`);
+  for (const table of tables) await database.sql.query(`UPDATE ${table} SET storage = 'earlier'`);
   const left = async () => {
-    for (const it of earlierTables(silentLog)) await dropEarlierTable(fixture.sql, it);
-    const { rows } = await fixture.sql.query(
+    for (const it of earlierTables(silentLog)) await dropEarlierTable(database.sql, it);
+    const { rows } = await database.sql.query(
       `SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name || '_earlier') IS NOT NULL`,
       [tables],
     );
     return rows.map(({ name }) => name);
   };
-  await fixture.sql.query(endedDaysAgo(32).join('; '));
+  await database.sql.query(endedDaysAgo(32).join('; '));
   expect(await left()).toEqual(tables);
-  await fixture.sql.query(
+  await database.sql.query(
     `UPDATE deliveries SET state = 'dead', settled_at = now(), storage = 'ended'`,
   );
-  await fixture.sql.query(endedDaysAgo(30).join('; '));
+  await database.sql.query(endedDaysAgo(30).join('; '));
   expect(await left()).toEqual(tables);
-  await fixture.sql.query(endedDaysAgo(32).join('; '));
+  await database.sql.query(endedDaysAgo(32).join('; '));
   // A restore can leave comments out, and someone may have written another one.
-  await fixture.sql.query(`COMMENT ON TABLE attempts_earlier IS NULL;
+  await database.sql.query(`COMMENT ON TABLE attempts_earlier IS NULL;
     COMMENT ON TABLE messages_earlier IS 'of the earlier version'`);
   expect(await left()).toEqual(['attempts', 'messages']);
   expect(await idsOfKept()).toEqual([id]);
-  await fixture.sql.query('DELETE FROM deliveries');
+  await database.sql.query('DELETE FROM deliveries');
   expect(await left()).toEqual(['attempts', 'messages']);
-  await fixture.sql.query(endedDaysAgo(32).slice(1).join('; '));
+  await database.sql.query(endedDaysAgo(32).slice(1).join('; '));
   expect(await left()).toEqual([]);
 });
 
 test('an earlier table that another replica has dropped is left alone, without a warning', async () => {
   const warn = vi.fn();
   for (const table of earlierTables({ ...silentLog, warn })) {
-    expect(await table.isKept(fixture.sql)).toBe(true);
+    expect(await table.isKept(database.sql)).toBe(true);
   }
   expect(warn).not.toHaveBeenCalled();
 });
@@ -127,7 +119,7 @@ test('a day of deliveries is dropped thirty days after their end, one of attempt
     const times = bounds.map((it) => `'${dateOf(it)} 00:00Z'`);
     const ids = bounds.map((it) => `'${firstIdOfTime(Date.parse(dateOf(it)))}'`);
     for (const { table, key } of PARTITIONS) {
-      await fixture.sql.query(
+      await database.sql.query(
         `CREATE TABLE ${table}_${dateOf(days).replaceAll('-', '')} PARTITION OF ${table}
          FOR VALUES FROM (${(key === 'uuid' ? ids : times).join(') TO (')})`,
       );
@@ -140,15 +132,15 @@ test('a day of deliveries is dropped thirty days after their end, one of attempt
   ];
   await addDelivery(36, 36, idOfAge(36.001));
   await addDelivery(33, 32, idOfAge(33));
-  for (const partitions of PARTITIONS) await maintainDays(fixture.sql, partitions);
+  for (const partitions of PARTITIONS) await maintainDays(database.sql, partitions);
   expect(await idsOfKept()).toEqual(kept);
-  const { rows } = await fixture.sql.query(
+  const { rows } = await database.sql.query(
     `SELECT (SELECT count(*)::int FROM deliveries) AS deliveries, (SELECT count(*)::int FROM attempts) AS attempts,
        (SELECT count(*)::int FROM messages) AS messages`,
   );
   // The attempts and the message of the dropped delivery of the first day go with those of the kept one.
   expect(rows).toEqual([{ deliveries: 3, attempts: 4, messages: 4 }]);
-  const service = fixture.connect({ options: '-c enable_seqscan=off' });
+  const service = database.connect({ options: '-c enable_seqscan=off' });
   for (const { retainingRowsSql } of PARTITIONS.slice(1)) {
     const sql = retainingRowsSql?.({ name: '', fromMs: 0, beforeMs: Date.now() });
     const { rows: plan } = await service.query(`EXPLAIN ${sql} LIMIT 1`);
@@ -159,15 +151,15 @@ test('a day of deliveries is dropped thirty days after their end, one of attempt
 test('the purge of the last release deletes no attempt at a delivery that is kept', async () => {
   const kept = await addDelivery(0, 0, idOfAge(0));
   await addDelivery(32, 32, idOfAge(32));
-  await fixture.sql.query('DELETE FROM deliveries WHERE id <> $1', [kept]);
+  await database.sql.query('DELETE FROM deliveries WHERE id <> $1', [kept]);
   // Both rows are the first of their partitions.
-  await fixture.sql.query(
+  await database.sql.query(
     `DELETE FROM attempts WHERE ctid = ANY (ARRAY(
        SELECT ctid FROM attempts AS a
        WHERE NOT EXISTS (SELECT FROM deliveries AS d WHERE d.id = a.delivery_id)
        ORDER BY delivery_id LIMIT 1000))`,
   );
-  const { rows } = await fixture.sql.query('SELECT delivery_id AS id FROM attempts');
+  const { rows } = await database.sql.query('SELECT delivery_id AS id FROM attempts');
   expect(rows).toEqual([{ id: kept }]);
 });
 
@@ -175,15 +167,15 @@ test('a delivery that a replica of an earlier version has ended is stored as end
   const id = await addDelivery(2, null);
   const pending = await addDelivery(2, null);
   const end = (minutesAgo: number) =>
-    fixture.sql.query(
+    database.sql.query(
       `UPDATE deliveries SET state = 'delivered', settled_at = now() - $2 * interval '1 minute' WHERE id = $1`,
       [id, minutesAgo],
     );
   await end(4);
-  expect(await runPurge(fixture.sql, moveEnded)).toBe(0);
+  expect(await runPurge(database.sql, moveEnded)).toBe(0);
   await end(5);
-  expect(await runPurge(fixture.sql, moveEnded)).toBe(1);
-  const { rows } = await fixture.sql.query(
+  expect(await runPurge(database.sql, moveEnded)).toBe(1);
+  const { rows } = await database.sql.query(
     `SELECT id, storage, tableoid::regclass::text ~ '^deliveries_ended_2' AS "hasDay" FROM deliveries
      ORDER BY storage`,
   );
@@ -194,12 +186,12 @@ test('a delivery that a replica of an earlier version has ended is stored as end
 });
 
 test('a replay of many deliveries is deleted thirty days after its end', async () => {
-  await fixture.sql.query(
+  await database.sql.query(
     `INSERT INTO replay_jobs (id, integration_id, destination_id, delivery_state, cursor_created_at,
        cursor_id, requested_at, finished_at)
      SELECT id, id, id, 'dead', now(), id, now() - asked * interval '1 day', now() - ended * interval '1 day'
      FROM (VALUES (gen_random_uuid(), 45, 31), (gen_random_uuid(), 45, 29),
        (gen_random_uuid(), 45, NULL)) AS job (id, asked, ended)`,
   );
-  expect(await runPurge(fixture.sql, purgeReplayJobs)).toBe(1);
+  expect(await runPurge(database.sql, purgeReplayJobs)).toBe(1);
 });

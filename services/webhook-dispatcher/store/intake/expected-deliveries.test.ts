@@ -1,36 +1,38 @@
 import { capturingClient, type SentQuery } from '@creditlane/postgres/test-capturing-client';
-import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
+import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { firstIdOfTime, newId } from '@creditlane/runtime/ids';
 import { newIdOfTime } from '@creditlane/runtime/ids/test-id-of-time';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { webhookDispatcher } from '../../service.ts';
+import { insertDeliveries, openDispatcherDatabase } from '../../test-deliveries.ts';
 import { findTooFewDeliveries } from './expected-deliveries.ts';
 
 const EVENTS = 1_000;
-let db: OpenTestDatabase;
+let db: TestDatabase;
 beforeAll(async () => {
-  db = await openTestDatabase('expected', [], webhookDispatcher.database?.migrations ?? []);
+  db = await openDispatcherDatabase();
 });
-afterAll(() => db.close());
+afterAll(() => db.drop());
+
+/** Inserts a delivery of each event, which has ended at that time. */
+const insertEnded = (eventIds: readonly string[], settledAt = new Date()) =>
+  insertDeliveries(
+    db.sql,
+    eventIds.map((eventId) => ({ eventId, state: 'delivered', settledAt })),
+  );
 
 test('the deliveries of many events are compared by reading each index once', async () => {
   const ids = Array.from({ length: EVENTS }, () => newId());
-  await db.pool.query(
+  await db.sql.query(
     `INSERT INTO inbox (consumer, event_id, expected_effects)
      SELECT 'webhook-dispatcher', id, 1 FROM unnest($1::uuid[]) AS event (id)`,
     [ids],
   );
-  await db.pool.query(
-    `INSERT INTO deliveries (id, event_id, destination_id, application_id, state, leased, fence, storage, settled_at)
-     SELECT gen_random_uuid(), id, gen_random_uuid(), gen_random_uuid(), 'delivered', false, 1, 'ended', now()
-     FROM unnest($1::uuid[]) AS event (id)`,
-    [ids.slice(1)],
-  );
-  await db.pool.query('VACUUM (ANALYZE) inbox, deliveries');
+  await insertEnded(ids.slice(1));
+  await db.sql.query('VACUUM (ANALYZE) inbox, deliveries');
   // One that the inbox does not have, and one of an event without recipients.
   const others = [newId(), firstIdOfTime(0)];
-  expect(await findTooFewDeliveries(db.pool, [...ids, ...others])).toEqual([ids[0]]);
+  expect(await findTooFewDeliveries(db.sql, [...ids, ...others])).toEqual([ids[0]]);
   // A subquery for each event read 12,000 blocks.
   expect(await blocksRead(ids)).toBeLessThan(EVENTS);
 });
@@ -46,44 +48,35 @@ test.each([
     const writtenMs = Date.now() - 3 * DAY_MS;
     const idOfWriter = () => newIdOfTime(writtenMs + sign * 1.1 * DAY_MS);
     const [delivered, tooFew] = [idOfWriter(), idOfWriter()];
-    await db.pool.query(
+    await db.sql.query(
       `INSERT INTO inbox (consumer, event_id, expected_effects)
      SELECT 'webhook-dispatcher', id, 2 FROM unnest($1::uuid[]) AS event (id)`,
       [[delivered, tooFew]],
     );
-    await db.pool.query(
-      `INSERT INTO deliveries (id, event_id, destination_id, application_id, state, leased, fence, storage, settled_at)
-     SELECT gen_random_uuid(), id, gen_random_uuid(), gen_random_uuid(), 'delivered', false, 1, 'ended', $2
-     FROM unnest($1::uuid[]) AS event (id)`,
-      [[delivered, delivered, tooFew], new Date(writtenMs)],
-    );
-    expect(await findTooFewDeliveries(db.pool, [delivered, tooFew])).toEqual([tooFew]);
+    await insertEnded([delivered, delivered, tooFew], new Date(writtenMs));
+    expect(await findTooFewDeliveries(db.sql, [delivered, tooFew])).toEqual([tooFew]);
   },
 );
 
 test('an event that is known to have too few deliveries is not looked up in all days again, and found complete later', async () => {
   const eventId = newIdOfTime(Date.now() + 2 * DAY_MS);
-  await db.pool.query(
+  await db.sql.query(
     "INSERT INTO inbox (consumer, event_id, expected_effects) VALUES ('webhook-dispatcher', $1, 1)",
     [eventId],
   );
   const sent = watchSentQueries();
-  expect(await findTooFewDeliveries(db.pool, [eventId])).toEqual([eventId]);
+  expect(await findTooFewDeliveries(db.sql, [eventId])).toEqual([eventId]);
   expect(sent()).toHaveLength(2);
   const known = new Set([eventId]);
-  expect(await findTooFewDeliveries(db.pool, [eventId], known)).toEqual([eventId]);
+  expect(await findTooFewDeliveries(db.sql, [eventId], known)).toEqual([eventId]);
   expect(sent()).toHaveLength(3);
-  await db.pool.query(
-    `INSERT INTO deliveries (id, event_id, destination_id, application_id, state, leased, fence, storage, settled_at)
-     VALUES (gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 'delivered', false, 1, 'ended', now())`,
-    [eventId],
-  );
-  expect(await findTooFewDeliveries(db.pool, [eventId], known)).toEqual([]);
+  await insertEnded([eventId]);
+  expect(await findTooFewDeliveries(db.sql, [eventId], known)).toEqual([]);
 });
 
 /** The blocks that the statement reads with the plan that it keeps for any number of events. */
 async function blocksRead(ids: readonly string[]): Promise<number> {
-  const client = await db.pool.connect();
+  const client = await db.sql.connect();
   try {
     await client.query('SET plan_cache_mode = force_generic_plan');
     let blocks = 0;

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
-import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
+import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { runReadWriteTransaction } from '@creditlane/postgres/transaction';
 import { newId } from '@creditlane/runtime/ids';
+import { pickOne, seededRandom } from '@creditlane/runtime/test-seeded-random';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { firstSequencesOf } from '../../intake/intake.ts';
 import { type NewEvent, NOTHING_STORED, planDeliveries } from '../../intake/plan.ts';
-import type { AttemptResult } from '../../sending/attempt.ts';
-import { webhookDispatcher } from '../../service.ts';
+import { openDispatcherDatabase, resultOf } from '../../test-deliveries.ts';
 import { promoteNextQuery } from '../deliveries.ts';
 import { enableDestinationsQuery } from '../destinations.ts';
 import { recordResultsQuery } from '../results.ts';
@@ -16,11 +16,11 @@ import { findStoredStateQuery, insertPlanQuery, lockOrderingKeysQuery } from './
 import { insertInOneRoundTripQuery } from './one-round-trip-intake.ts';
 
 const LEASE_MS = 60_000;
-let db: OpenTestDatabase;
+let db: TestDatabase;
 beforeAll(async () => {
-  db = await openTestDatabase('intake', [], webhookDispatcher.database?.migrations ?? []);
+  db = await openDispatcherDatabase();
 });
-afterAll(() => db.close());
+afterAll(() => db.drop());
 
 /** Ids of one history, in the order of their first use: two histories with other ids can be compared. */
 class Names {
@@ -78,7 +78,7 @@ const dueOf = ({ deliveries }: ReturnType<typeof planDeliveries>) =>
 async function planAndWrite(events: readonly NewEvent[]): Promise<void> {
   const lanes = lanesOf(events);
   const reads = [lockOrderingKeysQuery(lanes), findStoredStateQuery(lanes)] as const;
-  await runReadWriteTransaction(db.pool, reads, ([, stored]) => {
+  await runReadWriteTransaction(db.sql, reads, ([, stored]) => {
     const plan = planDeliveries(events, stored, newId);
     const enable = enableDestinationsQuery(plan.enabledRevisions);
     return { writes: [enable, insertPlanQuery(plan, dueOf(plan), LEASE_MS)], result: undefined };
@@ -95,7 +95,7 @@ async function writeInOneRoundTrip(events: readonly NewEvent[]): Promise<string[
     firstSequences: firstSequencesOf(events),
   };
   const query = insertInOneRoundTripQuery(received, plan, dueOf(plan), LEASE_MS);
-  const [, written] = await runPipeline(db.pool, [lockOrderingKeysQuery(lanesOf(events)), query]);
+  const [, written] = await runPipeline(db.sql, [lockOrderingKeysQuery(lanesOf(events)), query]);
   return written?.map(({ state }) => state);
 }
 
@@ -104,10 +104,10 @@ async function stored(names: Names) {
   const applications = ['a1', 'a2'].map((it) => names.id(it));
   const of = (name: string) => `CASE ${name}
     ${['a1', 'a2', 'c1', 'c2', 'd1', 'd2'].map((it) => `WHEN '${names.id(it)}' THEN '${it}'`).join(' ')} END`;
-  const rowsOf = async (sql: string) => (await db.pool.query(sql, [applications])).rows;
+  const rowsOf = async (sql: string) => (await db.sql.query(sql, [applications])).rows;
   return {
     deliveries:
-      await rowsOf(`SELECT ${of('application_id')} AS a, ${of('destination_id')} AS d, sequence, state,
+      await rowsOf(`SELECT ${of('application_id')} AS a, ${of('destination_id')} AS d, sequence::int, state,
         reason, leased, fence, next_attempt_at IS NULL AS unplanned, storage
       FROM deliveries WHERE application_id = ANY ($1) ORDER BY position`),
     sequences: await rowsOf(`SELECT ${of('application_id')} AS a, ${of('creditor_id')} AS c,
@@ -119,31 +119,23 @@ async function stored(names: Names) {
 
 /** Disables a destination at its first revision. */
 const disable = (names: Names, destination: string) =>
-  db.pool.query(
+  db.sql.query(
     'INSERT INTO destination_states (destination_id, revision, disabled_at) VALUES ($1, 1, now())',
     [names.id(destination)],
   );
 
 /** Ends the first delivery of a lane, without promoting the next one. */
 const endFirst = (names: Names, application: string, destination: string) =>
-  db.pool.query(
+  db.sql.query(
     `UPDATE deliveries SET storage = 'ended', state = 'delivered', leased = false, settled_at = now()
      WHERE id = (SELECT id FROM deliveries WHERE application_id = $1 AND destination_id = $2
        AND storage = 'queue' ORDER BY position LIMIT 1)`,
     [names.id(application), names.id(destination)],
   );
 
-/** A generator of numbers below `count`, the same in every run. */
-function createPick(seed: number) {
-  let state = seed;
-  return (count: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * count);
-  };
-}
-
 test('random batches leave the same rows in one round trip as in two', async () => {
-  const pick = createPick(7);
+  const random = seededRandom(7);
+  const pick = (count: number) => Math.floor(random() * count);
   let applied = 0;
   for (let history = 0; history < 16; history += 1) {
     const [once, twice] = [new Names(), new Names()];
@@ -160,7 +152,7 @@ test('random batches leave the same rows in one round trip as in two', async () 
         // Some come after a later event of their series.
         const sequence = Math.max(1, (last.get(series) ?? 0) + 1 - (pick(12) === 0 ? 1 : 0));
         last.set(series, Math.max(sequence, last.get(series) ?? 0));
-        const destinations = [['d1'], ['d1', 'd2'], ['d2'], []][pick(4)] ?? [];
+        const destinations = pickOne(random, [['d1'], ['d1', 'd2'], ['d2'], []]);
         const isUnsendable = pick(8) === 0;
         return {
           name: `e${batch}.${n}`,
@@ -209,7 +201,7 @@ test.each([
   const events = [...batch, other].map((it) => newEvent(names, it));
   expect(await writeInOneRoundTrip(events)).toBeUndefined();
   expect(await stored(names)).toEqual(before);
-  const { rowCount } = await db.pool.query('SELECT FROM inbox WHERE event_id = $1', [
+  const { rowCount } = await db.sql.query('SELECT FROM inbox WHERE event_id = $1', [
     names.id('other'),
   ]);
   expect(rowCount).toBe(0);
@@ -238,14 +230,14 @@ async function runBehind(
   [text, values]: readonly [string, readonly unknown[]],
   works: readonly (() => Promise<unknown>)[],
 ): Promise<void> {
-  const holder = await db.pool.connect();
+  const holder = await db.sql.connect();
   try {
     await holder.query('BEGIN');
     await holder.query(text, [...values]);
     const ends: Promise<unknown>[] = [];
     for (const [place, work] of works.entries()) {
       ends.push(work());
-      await untilWaiting(db.pool, place + 1);
+      await untilWaiting(db.sql, place + 1);
     }
     await holder.query('COMMIT');
     await Promise.all(ends);
@@ -257,19 +249,15 @@ async function runBehind(
 /** Records the success of the first delivery of the lane, and promotes the next one. */
 async function deliverFirst(names: Names): Promise<void> {
   const [orderingKey, destinationId] = [names.id('a1'), names.id('d1')];
-  const { rows } = await db.pool.query(
+  const { rows } = await db.sql.query(
     `SELECT id, fence, attempts, replays, sequence FROM deliveries WHERE event_id = $1`,
     [names.id('e1')],
   );
   const content = { event: 'applicationBooked', body: '{}', reference: null };
   const delivery = { ...rows[0], ...content, orderingKey, destinationId, recordedAt: new Date(0) };
-  const result: AttemptResult = {
-    ...{ delivery, revision: 1, startedAt: new Date(), durationMs: 5, state: 'delivered' },
-    outcome: { kind: 'answered', status: 200 },
-  };
   const lane = { orderingKey, destinationId };
-  await runPipeline(db.pool, [
-    recordResultsQuery([result], LEASE_MS),
+  await runPipeline(db.sql, [
+    recordResultsQuery([resultOf(delivery, 200)], LEASE_MS),
     promoteNextQuery([lane], LEASE_MS),
   ]);
 }
@@ -316,12 +304,12 @@ test.each([
 test('a delivery behind one whose result is being recorded waits for the record, and is due', async () => {
   const names = new Names();
   await writeInOneRoundTrip([newEvent(names, FIRST)]);
-  const recording = await db.pool.connect();
+  const recording = await db.sql.connect();
   try {
     await recording.query('BEGIN');
     await recording.query('DELETE FROM deliveries WHERE event_id = $1', [names.id('e1')]);
     const writing = writeInOneRoundTrip([newEvent(names, { ...FIRST, name: 'e2', sequence: 2 })]);
-    await untilWaiting(db.pool, 1);
+    await untilWaiting(db.sql, 1);
     await recording.query('COMMIT');
     expect(await writing).toEqual(['due']);
   } finally {
@@ -333,14 +321,14 @@ test('an event is inserted into the inbox before anything else is locked, as in 
   const names = new Names();
   await writeInOneRoundTrip([newEvent(names, FIRST)]);
   const next = newEvent(names, { ...FIRST, name: 'e2', sequence: 2 });
-  const other = await db.pool.connect();
+  const other = await db.sql.connect();
   try {
     await other.query('BEGIN');
     await other.query(`INSERT INTO inbox (consumer, event_id) VALUES ('webhook-dispatcher', $1)`, [
       next.eventId,
     ]);
     const writing = writeInOneRoundTrip([next]).catch((error: unknown) => error);
-    await untilWaiting(db.pool, 1);
+    await untilWaiting(db.sql, 1);
     for (const table of ['submissions', 'sequences', 'deliveries']) {
       const own = `SELECT FROM ${table} WHERE application_id = $1 FOR UPDATE NOWAIT`;
       expect((await other.query(own, [names.id('a1')])).rowCount).toBe(1);
