@@ -1,53 +1,38 @@
 import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
 import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
+import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { endExpiredHoldsQuery } from '../store/deliveries.ts';
-import { createTestFixture, type TestFixture } from '../test-fixture.ts';
-import { Claimer } from './claimer.ts';
+import { insertDelivery, openDispatcherDatabase, type TestDelivery } from '../test-deliveries.ts';
+import { Claimer, claimPauseMs } from './claimer.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 
-let fixture: TestFixture;
+let database: TestDatabase;
 beforeEach(async () => {
-  fixture = await createTestFixture();
-  await (await fixture.start()).close();
+  database = await openDispatcherDatabase();
 });
-afterEach(() => fixture.close());
+afterEach(() => database.drop());
 
-interface TestDelivery {
-  state?: 'due' | 'waiting';
-  /** Whether its hold has expired; its next attempt is then in an hour. */
-  isExpired?: boolean;
-  replays?: number;
-}
-
-/** Inserts a delivery into a lane, and returns its id. */
+/** Inserts a delivery into a lane, and returns its id. The next attempt of one whose hold has expired is in an hour. */
 async function addDelivery(
   lane: string,
-  { state = 'due', isExpired = false, replays = 0 }: TestDelivery = {},
+  { isExpired = false, ...delivery }: TestDelivery & { isExpired?: boolean } = {},
 ): Promise<string> {
-  const [id, eventId] = [randomUUID(), randomUUID()];
-  await fixture.sql.query(
-    `INSERT INTO messages (event_id, event, creditor_id, body, recorded_at)
-     VALUES ($1, 'applicationBooked', gen_random_uuid(), '{}', now())`,
-    [eventId],
-  );
-  await fixture.sql.query(
-    `INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, leased,
-       fence, replays, next_attempt_at, hold_until)
-     VALUES ($1, $2, $3, $3, 1, $4, false, 1, $5,
-       CASE WHEN $4 = 'due' THEN now() + $6::int * interval '1 hour' END,
-       CASE $6::int WHEN 1 THEN now() END)`,
-    [id, eventId, lane, state, replays, Number(isExpired)],
-  );
+  const expired = { holdUntil: new Date(), nextAttemptAt: new Date(Date.now() + 3_600_000) };
+  const { id } = await insertDelivery(database.sql, {
+    ...delivery,
+    ...laneOf(lane),
+    ...(isExpired && expired),
+  });
   return id;
 }
 
 /** Runs `work` while another transaction has the delivery locked. */
 async function whileLocked(id: string, work: () => Promise<void>): Promise<void> {
-  const holder = await fixture.sql.connect();
+  const holder = await database.sql.connect();
   try {
     await holder.query('BEGIN');
     await holder.query('SELECT FROM deliveries WHERE id = $1 FOR UPDATE', [id]);
@@ -75,7 +60,7 @@ test('while a delivery whose hold has expired is locked, the holds of other lane
   const [lockedLane, otherLane] = [randomUUID(), randomUUID()];
   const locked = await addDelivery(lockedLane, { isExpired: true });
   await addDelivery(otherLane, { isExpired: true });
-  const pool = fixture.connect({ options: '-c lock_timeout=1s' });
+  const pool = database.connect({ options: '-c lock_timeout=1s' });
   const endHolds = () => runQuery(pool, endExpiredHoldsQuery(10));
   await whileLocked(locked, async () => expect(await endHolds()).toEqual([laneOf(otherLane)]));
   expect(await endHolds()).toEqual([laneOf(lockedLane)]);
@@ -85,25 +70,21 @@ test('while a later delivery of a replayed lane is locked, the hold of the repla
   const lane = randomUUID();
   await addDelivery(lane, { isExpired: true, replays: 1 });
   const later = await addDelivery(lane);
-  const pool = fixture.connect({ options: '-c lock_timeout=1s' });
+  const pool = database.connect({ options: '-c lock_timeout=1s' });
   const endHolds = () => runQuery(pool, endExpiredHoldsQuery(10));
   await whileLocked(later, async () => expect(await endHolds()).toEqual([]));
   expect(await endHolds()).toEqual([laneOf(lane)]);
 });
 
-test('an idle claimer waits two seconds, or until a delivery of this process is due', async () => {
-  const queue = emptyQueue();
-  const wait = vi.spyOn(queue.backlog.claimable, 'wait');
-  const pool = fixture.connect();
-  const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
-  try {
-    await expect.poll(() => wait.mock.lastCall?.[0]).toBe(2_000);
-    vi.spyOn(queue.backlog, 'nextDueInMs').mockReturnValue(1_234);
-    queue.backlog.expectDue(30_000);
-    await expect.poll(() => wait.mock.lastCall?.[0]).toBe(1_234);
-  } finally {
-    await claimer.close();
-  }
+test.each([
+  ['no backlog is known', 2_000, {}],
+  ['a destination may have a backlog', 250, { isBacklogEmpty: false }],
+  ['the queue is full', 250, { wasFull: true, nextDueInMs: 0 }],
+  ['no backlog is known and a delivery is due earlier', 1_234, { nextDueInMs: 1_234 }],
+  ['a delivery is due', 0, { isBacklogEmpty: false, nextDueInMs: 0 }],
+])('while %s, the claimer waits for %i ms', (_, pauseMs, found) => {
+  const idle = { wasFull: false, isBacklogEmpty: true, nextDueInMs: Infinity };
+  expect(claimPauseMs({ ...idle, ...found })).toBe(pauseMs);
 });
 
 test('a delivery that became due while a claim was under way is claimed at once', async () => {
@@ -115,7 +96,7 @@ test('a delivery that became due while a claim was under way is claimed at once'
     const untilMs = performance.now() + 101;
     while (performance.now() < untilMs);
   });
-  const pool = fixture.connect();
+  const pool = database.connect();
   const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
   try {
     await expect.poll(() => wait.mock.calls.map(([ms]) => ms)).toEqual([0, 2_000]);
@@ -126,7 +107,7 @@ test('a delivery that became due while a claim was under way is claimed at once'
 
 test('a claimer begins a transaction only when a hold has expired', async () => {
   const queue = emptyQueue();
-  const pool = fixture.connect();
+  const pool = database.connect();
   const texts: string[] = [];
   pool.on('connect', (client) => {
     const query = client.query.bind(client) as (...args: unknown[]) => unknown;
@@ -160,7 +141,7 @@ test('a claimer whose queue was full looks for due deliveries again after a quar
   });
   queue.add(deliveries, performance.now());
   const wait = vi.spyOn(queue.backlog.claimable, 'wait');
-  const pool = fixture.connect();
+  const pool = database.connect();
   const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
   try {
     await expect.poll(() => wait.mock.lastCall?.[0]).toBe(250);
@@ -178,7 +159,7 @@ test('the age of the last claim rises while claims fail, and falls with the firs
     failedMs = performance.now();
     throw new Error('the database is away');
   });
-  const pool = fixture.connect();
+  const pool = database.connect();
   const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
   const hasClaimedSince = (ms: number) => {
     const sinceMs = performance.now() - ms;
@@ -201,7 +182,7 @@ test('when the delivery behind an expired hold is locked, due deliveries of othe
   const waiting = await addDelivery(lane, { state: 'waiting' });
   await addDelivery(randomUUID());
   const queue = emptyQueue();
-  const pool = fixture.connect();
+  const pool = database.connect();
   let claimer: Claimer | undefined;
   await whileLocked(waiting, async () => {
     claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
@@ -216,11 +197,11 @@ test('after holds were ended, a look that was due meanwhile follows', async () =
   const waiting = await addDelivery(lane, { state: 'waiting' });
   const queue = emptyQueue();
   const expectDue = vi.spyOn(queue.backlog, 'expectDue');
-  const pool = fixture.connect();
+  const pool = database.connect();
   let claimer: Claimer | undefined;
   await whileLocked(waiting, async () => {
     claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
-    await untilWaiting(fixture.sql, 1);
+    await untilWaiting(database.sql, 1);
     await addDelivery(randomUUID(), { isExpired: true });
     queue.backlog.expectDue(0);
     await expect.poll(() => queue.backlog.nextDueInMs(performance.now())).toBe(Infinity);
@@ -229,7 +210,7 @@ test('after holds were ended, a look that was due meanwhile follows', async () =
   try {
     await expect.poll(() => expectDue.mock.calls).toEqual([[0], [0]]);
     const held = 'SELECT FROM deliveries WHERE holding AND hold_until IS NOT NULL';
-    await expect.poll(async () => (await fixture.sql.query(held)).rows.length).toBe(0);
+    await expect.poll(async () => (await database.sql.query(held)).rows.length).toBe(0);
   } finally {
     await claimer?.close();
   }

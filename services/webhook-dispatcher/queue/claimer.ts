@@ -37,6 +37,23 @@ const POLL_MS = 250;
 const MAX_CLAIMED = 1_000;
 const MAX_HOLDS_ENDED = 500;
 
+/**
+ * How long the claimer waits after a claim that has brought all, unless it is woken. `wasFull`: the queue had no capacity left
+ * for the claim. `nextDueInMs`: when the next expected delivery is due.
+ */
+export function claimPauseMs({
+  wasFull,
+  isBacklogEmpty,
+  nextDueInMs,
+}: {
+  wasFull: boolean;
+  isBacklogEmpty: boolean;
+  nextDueInMs: number;
+}): number {
+  if (wasFull) return POLL_MS;
+  return Math.min(isBacklogEmpty ? IDLE_POLL_MS : POLL_MS, nextDueInMs);
+}
+
 export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #stop = new AbortController();
@@ -93,15 +110,14 @@ export class Claimer {
       // What became due while the claim was under way was not claimed, and is remembered. What was due before a claim that
       // failed is forgotten, too: otherwise the claim would be repeated without a pause.
       queue.backlog.forgetDue(nowMs);
-      if (!isMoreDue) await queue.backlog.claimable.wait(this.#pauseMs(), this.#stop.signal);
+      if (isMoreDue) continue;
+      const pauseMs = claimPauseMs({
+        wasFull: this.#wasFull,
+        isBacklogEmpty: queue.backlog.isEmpty,
+        nextDueInMs: queue.backlog.nextDueInMs(performance.now()),
+      });
+      await queue.backlog.claimable.wait(pauseMs, this.#stop.signal);
     }
-  }
-
-  #pauseMs(): number {
-    const { backlog } = this.#options.queue;
-    if (this.#wasFull) return POLL_MS;
-    const pollMs = backlog.isEmpty ? IDLE_POLL_MS : POLL_MS;
-    return Math.min(pollMs, backlog.nextDueInMs(performance.now()));
   }
 
   /**
