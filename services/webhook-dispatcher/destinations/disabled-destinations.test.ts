@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { endPending } from './destinations/end-pending.ts';
-import { ownDeliveries } from './own-deliveries/test-owner.ts';
-import type { LeasedDelivery } from './queue/delivery.ts';
-import { DeliveryQueue } from './queue/delivery-queue.ts';
-import { promoteNextQuery } from './store/deliveries.ts';
-import { insertDeliveries, insertDelivery, type TestDelivery } from './test-deliveries.ts';
-import { createTestFixture, sequences, type TestFixture, until, upTo } from './test-fixture.ts';
-import { answer, startReceiver } from './test-receiver.ts';
+import { ownDeliveries } from '../own-deliveries/test-owner.ts';
+import type { LeasedDelivery } from '../queue/delivery.ts';
+import { DeliveryQueue } from '../queue/delivery-queue.ts';
+import { promoteNextQuery } from '../store/deliveries.ts';
+import { insertDeliveries, insertDelivery, type TestDelivery } from '../test-deliveries.ts';
+import { createTestFixture, sequences, type TestFixture, until, upTo } from '../test-fixture.ts';
+import { answer, startReceiver } from '../test-receiver.ts';
+import { endPending } from './end-pending.ts';
 
 const DISABLED = 'creditlane_webhook_disabled_destinations';
 
