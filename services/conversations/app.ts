@@ -45,6 +45,6 @@ export async function startConversations({
     health: health.optional,
     metrics,
   });
-  const deps = { requests, applications, keyRing, digestKeys, clock, newId };
+  const deps = { requests, applications, keyRing, digestKeys, clock, newId, log };
   return { routes: [conversationsRoutes(deps)] };
 }

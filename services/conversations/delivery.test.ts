@@ -71,3 +71,21 @@ test('an answer that is discarded delivers nothing', async () => {
   await read('CREDITOR', { discarded: true });
   expect((await read('RETAILER')).map(inShort)).toEqual(['RETAILER x: QUEUED']);
 });
+
+test('a comment whose bytes were damaged is left out and logged, and all others can be read', async () => {
+  const { service, submission } = fixture;
+  for (const text of ['one', 'two', 'three']) await commentAsRetailer(service, submission, text);
+  const [, damaged] = await read('RETAILER');
+  await service.sql.query(
+    `UPDATE comments SET sealed = set_byte(sealed, length(sealed) - 1, get_byte(sealed, length(sealed) - 1) # 1)
+     WHERE id = $1`,
+    [damaged?.id],
+  );
+  const first = await readAs(service, 'CREDITOR', submission, { limit: 2 });
+  const { nextCursor: cursor } = first;
+  const second = await readAs(service, 'CREDITOR', submission, { limit: 2, cursor });
+  const shown = [...first.comments, ...second.comments].map(inShort);
+  expect(shown).toEqual(['RETAILER three: DELIVERED', 'RETAILER one: DELIVERED']);
+  expect(second.nextCursor).toBe('');
+  expect(service.log.join()).toContain(`"commentId":"${damaged?.id}"`);
+});

@@ -1,6 +1,7 @@
 /** Reads a conversation page by page, which delivers the other side's comments to the reader. */
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { SealError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
@@ -15,6 +16,7 @@ import { type ListKey, sequenceBefore } from '@creditlane/rpc/lists/list-cursor'
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
 import { couldBeInScope, rowOf, type SubmissionCall } from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { conversationNotFound, sideOf } from './comment.ts';
 import { type CommentContent, openComment } from './sealed-comment.ts';
 import { type CommentRow, findComments, markDelivered } from './store/conversations.ts';
@@ -26,6 +28,7 @@ export interface ReadConversationDeps {
   /** Opens the sealed comments. */
   keyRing: KeyRing;
   clock: Clock;
+  log: Log;
 }
 
 type OpenedComment = Omit<CommentRow, 'sealed'> & CommentContent;
@@ -33,7 +36,8 @@ type OpenedComment = Omit<CommentRow, 'sealed'> & CommentContent;
 /**
  * A page of a conversation, newest comment first. Comments of the other side that no integration has
  * read before are delivered to the calling one, unless the call discards the answer. A comment counts as
- * delivered once it is part of an answer, also when the connection breaks before the answer arrives.
+ * delivered once it is part of an answer, also when the connection breaks before the answer arrives. A comment whose
+ * bytes were damaged is left out, so that all others can be read.
  *
  * @throws Fault `conversation_not_found`, the same for another tenant's conversation as for none at all, or
  *   `invalid_cursor`
@@ -49,18 +53,29 @@ export async function readConversation(
   const page = { before: sequenceBefore(cursor, list), limit: limit + 1 };
   const found = await findComments(deps.requests.of(call), submission, scope, page);
   if (found === undefined) await requireSubmission(deps, submissionCall);
-  const { items, nextCursor } = pageOf(
+  const { items: opened, nextCursor } = pageOf(
     list,
     found ?? [],
     limit,
     ({ seq }) => [String(seq)],
-    ({ sealed, ...row }): OpenedComment => ({
-      ...row,
-      ...openComment(deps.keyRing, sealed, row.id, row.retailerId),
-    }),
+    (row) => openUnlessDamaged(deps, row),
   );
+  const items = opened.filter((it) => it !== undefined);
   if (!discarded) await deliver(deps, submissionCall, items);
   return { items: items.map(commentMessage), nextCursor };
+}
+
+function openUnlessDamaged(
+  { keyRing, log }: ReadConversationDeps,
+  { sealed, ...row }: CommentRow,
+): OpenedComment | undefined {
+  try {
+    return { ...row, ...openComment(keyRing, sealed, row.id, row.retailerId) };
+  } catch (err) {
+    if (!(err instanceof SealError)) throw err;
+    log.error({ err, commentId: row.id }, 'a comment cannot be decrypted, so it is left out');
+    return undefined;
+  }
 }
 
 /** Throws unless the submission is within the scope: its conversation has no comment yet. */
