@@ -248,19 +248,21 @@ export async function read(
   {
     waitMs = 0,
     unmasked = false,
+    readsAfterWait = false,
     ...options
   }: CallOptions & {
     waitMs?: number;
     unmasked?: boolean;
+    readsAfterWait?: boolean;
   } = {},
 ) {
-  const message = { applicationId, applicantId, waitMs, unmasked };
-  const { pull, fileJson, documentPath } = await client.readCreditFile(
+  const message = { applicationId, applicantId, waitMs, unmasked, readsAfterWait };
+  const { pull, fileJson, documentPath, hasWaited } = await client.readCreditFile(
     message,
     asIntegration(retailerId, options),
   );
   const file: CreditFile | undefined = fileJson === '' ? undefined : JSON.parse(fileJson);
-  return { pull, state: PullState[pull?.state ?? 0], file, documentPath };
+  return { pull, state: PullState[pull?.state ?? 0], file, documentPath, hasWaited };
 }
 
 /** Waits for the latest pull to end, and reads the file. */

@@ -29,6 +29,7 @@ import { RateLimiter } from './limits/rate-limiter.ts';
 import { WaitingReads } from './limits/waiting-reads.ts';
 import { answerBytesHeld } from './middleware/answer.ts';
 import { bodyBytesHeld } from './middleware/body.ts';
+import { confirmAccess } from './middleware/caller.ts';
 import { requestsUnderWay } from './middleware/concurrency-limit.ts';
 import { LargeReads } from './middleware/large-reads.ts';
 import { Refusals } from './middleware/refusals.ts';
@@ -72,13 +73,21 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
   // Half of the requests under way, so that the others never find all places taken by waiting reads.
   const waitingReads = new WaitingReads(Math.floor(settings.maxUnderWay / 2));
   const documentOpenings = new DocumentOpenings();
+  const cache = { cacheMs: settings.accessCacheMs };
+  const callers = new Callers(clients.access, cache);
+  const access = new Access(clients, cache);
   const handlers: Handlers = {
     ...decisionOperations(clients.decisions),
     ...conversationOperations(clients.conversations),
     ...applicationOperations(clients.applications),
     ...consentOperations(clients.consents),
     ...exportOperations(clients),
-    ...creditFileOperations(clients.creditFiles, { ...settings, waitingReads, documentOpenings }),
+    ...creditFileOperations(clients.creditFiles, {
+      ...settings,
+      waitingReads,
+      documentOpenings,
+      confirmAccess: confirmAccess(callers, access),
+    }),
     ...bureauCredentialOperations(clients.bureauCredentials),
     ...integrationOperations(clients.integrations),
     ...enablementOperations(clients.enablement),
@@ -86,14 +95,13 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
     ...deliveryOperations(clients.deliveries, webhookExamples(document)),
   };
   const refusals = new Refusals(metrics);
-  const cache = { cacheMs: settings.accessCacheMs };
   const app = createKoaApp({
     document,
     operations,
     validators,
     handlers,
-    callers: new Callers(clients.access, cache),
-    access: new Access(clients, cache),
+    callers,
+    access,
     rateLimiter: new RateLimiter(clients.access, settings.rateLimit, process),
     requestsUnderWay: requestsUnderWay(settings.maxUnderWay, metrics),
     largeReads: new LargeReads(),

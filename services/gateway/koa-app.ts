@@ -93,10 +93,10 @@ function middlewareOf(
       : [admitLinkHolder]),
     readParameters(validator),
     readBody(operation, validator, deps.bodyBytesHeld),
-    ...(takesKey ? [confirmCaller(callers, access)] : []),
     // After the body is read, so that a client that sends slowly does not use up the limit.
     limitConcurrency(requestsUnderWay),
     ...(turn === 'before_call' ? [readInTurn(largeReads)] : []),
+    ...(takesKey ? [confirmCaller(callers, access)] : []),
     authorise(access),
     holdAnswer(deps.answerBytesHeld),
     runOperation(operation, handler, largeReads),

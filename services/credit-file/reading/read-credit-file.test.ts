@@ -183,6 +183,23 @@ describe('a read that waits', () => {
     await replica.stop();
   });
 
+  test('is answered without a file and without a record when its caller reads again after a wait', async () => {
+    const { service, applicant } = fixture;
+    const release = service.bureau.hold();
+    await request(service, applicant);
+    const options = { waitMs: 30_000, readsAfterWait: true };
+    const waited = read(service, applicant, options);
+    release();
+    expect(await waited).toMatchObject({ state: 'COMPLETE', hasWaited: true, file: undefined });
+    const actions = async () => (await auditOf(applicant)).map(({ action }) => action);
+    expect(await actions()).not.toContain('FILE_READ');
+    expect(await read(service, applicant, options)).toMatchObject({
+      hasWaited: false,
+      file: { id: 'U-4711' },
+    });
+    expect(await actions()).toContain('FILE_READ');
+  });
+
   test('is answered without a file when its time is over', async () => {
     const { service, applicant } = fixture;
     const release = service.bureau.hold();

@@ -41,6 +41,14 @@ export interface ReadFile {
   /** Empty while the pull is running, and without a file. */
   fileJson: string;
   documentPath: string;
+  hasWaited: boolean;
+}
+
+export interface ReadOptions {
+  waitMs: number;
+  unmasked: boolean;
+  /** Whether the caller reads again after a wait: an answer that has waited has no file then. */
+  readsAfterWait: boolean;
 }
 
 /**
@@ -51,7 +59,7 @@ export interface ReadFile {
 export async function readCreditFile(
   deps: ReadCreditFileDeps,
   applicantCall: ApplicantCall,
-  { waitMs, unmasked }: { waitMs: number; unmasked: boolean },
+  { waitMs, unmasked, readsAfterWait }: ReadOptions,
 ): Promise<ReadFile> {
   const { applicant, retailerId, call } = applicantCall;
   const db = deps.requests.of(call);
@@ -61,6 +69,7 @@ export async function readCreditFile(
     const { subject: callerId } = call.identity;
     await deps.endedPulls.wait(pull.id, { callerId, timeoutMs, signal: call.signal });
     pull = await findLatestPull(db, applicant, retailerId);
+    if (pull !== undefined && readsAfterWait) return { ...withoutFile(pull), hasWaited: true };
   }
   if (pull === undefined) {
     await requireApplicant(deps.consents, applicantCall);
@@ -71,13 +80,18 @@ export async function readCreditFile(
     : undefined;
   const text = stored && (await openCreditFile(db, deps.keyRing, { ...stored, fileId: stored.id }));
   await recordRead(deps, applicantCall, { pull, stored: text === undefined ? undefined : stored });
-  if (stored === undefined || text === undefined) return { pull, fileJson: '', documentPath: '' };
+  if (stored === undefined || text === undefined) return withoutFile(pull);
   const mayReadSin = unmasked && call.identity.permissions.includes(READ_SIN);
   return {
     pull,
     fileJson: mayReadSin ? text : JSON.stringify(maskedFile(JSON.parse(text))),
     documentPath: documentPath(deps.documentLinkKeys(), stored.id, deps.clock()),
+    hasWaited: false,
   };
+}
+
+function withoutFile(pull: PullRow): ReadFile {
+  return { pull, fileJson: '', documentPath: '', hasWaited: false };
 }
 
 /**

@@ -40,13 +40,15 @@ export function fakeCreditFileService(services: TestServices): ServiceRoutes[] {
       },
       readCreditFile: async (request, call) => {
         requireOwn(request, call);
-        if (request.waitMs > 0) await services.gates.readCreditFile.pop()?.(call);
+        const gate = request.waitMs > 0 ? services.gates.readCreditFile.pop() : undefined;
+        await gate?.(call);
         const found = services.creditFiles.get(request.applicantId);
         if (found === undefined) {
           const message = 'No credit file of this applicant was requested.';
           throw notFound('credit_file_not_requested', message);
         }
         const { pull, file } = found;
+        if (gate !== undefined && request.readsAfterWait) return { pull, hasWaited: true };
         const documentPath = `/credit-files/${pull.id}/document?expires=1772464745&signature=${LINK_SIGNATURE}`;
         if (file === undefined) return { pull };
         return { pull, fileJson: JSON.stringify(file), documentPath };

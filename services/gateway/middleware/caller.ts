@@ -1,7 +1,8 @@
 /** Finds the caller, which it leaves in `ctx.state.caller`, and checks its access by the rules of access.ts. */
+import type { Identity } from '@creditlane/rpc/identity';
 import type { Access } from '../access/access.ts';
 import type { Caller, Callers } from '../access/callers.ts';
-import type { OperationContext, OperationMiddleware } from '../request-state.ts';
+import type { OperationContext, OperationMiddleware, OperationState } from '../request-state.ts';
 
 /**
  * How long a request may go on with the caller that it has found. The lookup may be cached for 4.5 s, and a revoked key
@@ -31,21 +32,19 @@ export function findCaller(callers: Callers): OperationMiddleware {
 }
 
 /**
- * Finds the caller again, and checks its access to the operation again, when the body took long to arrive:
- * a key that was revoked meanwhile must not write.
+ * Finds the caller again, and checks its access to the operation again, when the body took long to arrive, or the request
+ * waited for its turn: a key that was revoked meanwhile must neither write nor read.
  */
 export function confirmCaller(callers: Callers, access: Access): OperationMiddleware {
   return function confirmCaller(ctx, next) {
-    const { state, req } = ctx;
-    if (performance.now() - state.startedMs < PRESENT_MS) return next();
-    return confirmed();
-
-    async function confirmed() {
-      state.caller = await callers.find(req.headers.authorization, state.limits);
-      access.admit(state.caller, state.operation.access);
-      await next();
-    }
+    if (performance.now() - ctx.state.startedMs < PRESENT_MS) return next();
+    return findAgain(callers, access, ctx).then(next);
   };
+}
+
+async function findAgain(callers: Callers, access: Access, { state, req }: OperationContext) {
+  state.caller = await callers.find(req.headers.authorization, state.limits);
+  access.admit(state.caller, state.operation.access);
 }
 
 /** Serves requests that need no key, because they follow a signed link, which a service checks. */
@@ -65,10 +64,25 @@ export function admitCaller(access: Access): OperationMiddleware {
 /** Sets `ctx.state.identity`, in whose name the services are called. */
 export function authorise(access: Access): OperationMiddleware {
   return async function authorise({ state }, next) {
-    const { caller, operation, parameters, body, limits } = state;
-    const target = operation.access.target(parameters, body);
-    state.identity = await access.identity(caller, operation.access, target, limits);
+    state.identity = await identify(access, state);
     await next();
+  };
+}
+
+function identify(access: Access, state: OperationState): Promise<Identity> {
+  const { caller, operation, parameters, body, limits } = state;
+  const target = operation.access.target(parameters, body);
+  return access.identity(caller, operation.access, target, limits);
+}
+
+/** Resolves to the identity that the caller of the request has now; rejects as the middleware that found it first. */
+export type ConfirmAccess = (ctx: OperationContext) => Promise<Identity>;
+
+/** For handlers that wait: access that was withdrawn meanwhile must not get the answer. */
+export function confirmAccess(callers: Callers, access: Access): ConfirmAccess {
+  return async function confirmAccess(ctx) {
+    await findAgain(callers, access, ctx);
+    return identify(access, ctx.state);
   };
 }
 

@@ -12,10 +12,12 @@ import {
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import { type Fault, forbidden, invalid, notFound, toFault } from '@creditlane/rpc/fault';
+import type { Identity } from '@creditlane/rpc/identity';
 import { torontoDate } from '@creditlane/runtime/calendar-date';
 import { preferredWaitS, readPreferences } from '../../http/prefer.ts';
 import type { DocumentOpenings } from '../../limits/document-openings.ts';
 import type { WaitingReads } from '../../limits/waiting-reads.ts';
+import type { ConfirmAccess } from '../../middleware/caller.ts';
 import type { OperationContext } from '../../request-state.ts';
 import { type AnswerOf, answerPage, defineHandlers, requireRecord } from '../handlers.ts';
 import { messageWriter } from '../json-message.ts';
@@ -39,11 +41,12 @@ interface CreditFileOptions {
   deadlineMs: number;
   waitingReads: WaitingReads;
   documentOpenings: DocumentOpenings;
+  confirmAccess: ConfirmAccess;
 }
 
 export function creditFileOperations(
   creditFiles: Client<typeof CreditFileService>,
-  { publicUrl, deadlineMs, waitingReads, documentOpenings }: CreditFileOptions,
+  { publicUrl, deadlineMs, waitingReads, documentOpenings, confirmAccess }: CreditFileOptions,
 ) {
   return defineHandlers({
     async requestCreditFile({ path, header, body: { source, requestId = '' }, context }, ctx) {
@@ -58,22 +61,28 @@ export function creditFileOperations(
     },
 
     async readCreditFile({ path, header, context }, ctx) {
-      const { caller } = ctx.state;
       const waitS = preferredWaitS(readPreferences(header.prefer), MAX_WAIT_S);
-      const request = { ...path, unmasked: caller.permissions.includes('READ_SIN') };
-      const read = await waitingReads.run(
-        { caller: caller.id, waitMs: waitS * 1_000, signal: context.signal },
+      const readAs = (identity: Identity, call: CallContext, waitMs: number) => {
+        const unmasked = identity.permissions.includes('READ_SIN');
+        const request = { ...path, unmasked, waitMs, readsAfterWait: true };
+        return creditFiles.readCreditFile(request, { ...call, identity });
+      };
+      let isApplied = false;
+      const found = await waitingReads.run(
+        { caller: ctx.state.caller.id, waitMs: waitS * 1_000, signal: context.signal },
         async (waitMs, signal) => {
           const startedMs = performance.now();
           const call = { ...context, signal, deadlineMs: deadlineOf(context, deadlineMs + waitMs) };
-          const found = await creditFiles.readCreditFile({ ...request, waitMs }, call);
+          const found = await readAs(context.identity, call, waitMs);
           // A service that stops, or has too many waits, answers before the pull has ended.
           const hasEnded = statusOf(requireRecord(found.pull)) !== 'PENDING';
           const hasWaited = performance.now() - startedMs > waitMs - TIMER_SLACK_MS;
-          if (waitMs > 0 && (hasEnded || hasWaited)) ctx.set(APPLIED, `wait=${waitS}`);
+          isApplied = waitMs > 0 && (hasEnded || hasWaited);
           return found;
         },
       );
+      const read = found.hasWaited ? await readAs(await confirmAccess(ctx), context, 0) : found;
+      if (isApplied) ctx.set(APPLIED, `wait=${waitS}`);
       return creditFileJson(read, ctx, `${publicUrl}/v1`);
     },
 

@@ -146,6 +146,13 @@ export declare type ReadCreditFileRequest = Message<"creditlane.creditfile.v1.Re
    * @generated from field: bool unmasked = 4;
    */
   unmasked: boolean;
+
+  /**
+   * Whether the caller reads again after a wait, because its access may have been withdrawn meanwhile.
+   *
+   * @generated from field: bool reads_after_wait = 5;
+   */
+  readsAfterWait: boolean;
 };
 
 /**
@@ -177,6 +184,13 @@ export declare type ReadCreditFileResponse = Message<"creditlane.creditfile.v1.R
    * @generated from field: string document_path = 3;
    */
   documentPath: string;
+
+  /**
+   * The answer has waited and has no file, because the caller reads after a wait.
+   *
+   * @generated from field: bool has_waited = 4;
+   */
+  hasWaited: boolean;
 };
 
 /**
