@@ -57,6 +57,7 @@ function kafkaBlock(services: readonly AnyService[]): string {
   kafka:
     image: apache/kafka:4.1.0
     restart: unless-stopped
+    ulimits: { core: 0 }
     environment:
       KAFKA_NODE_ID: "1"
       KAFKA_PROCESS_ROLES: broker,controller
@@ -259,6 +260,7 @@ const POSTGRES = `\
   postgres:
     image: postgres:18
     restart: unless-stopped
+    ulimits: { core: 0 }
     # A client takes a connection before its password is known, and by default keeps it for a minute.
     command: [postgres, -c, authentication_timeout=5s]
     environment:

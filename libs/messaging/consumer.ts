@@ -39,8 +39,12 @@ export async function startConsumer<Publisher extends string>(
   const { bus, consumer, topics, handle, pool, log, metrics } = options;
   const { publishers, endpoints, signer, closers } = options;
   const peer = { signer, closers, metrics };
+  // First: rows that come before the partition of their day stay in the default one.
+  const tables = [INBOX_PARTITIONS];
+  const partitions = startPartitions({ pool, log, metrics, service: consumer, tables });
   const subscription = await bus.subscribe({ group: consumer, topics, handle });
   const parts = [
+    partitions,
     subscription,
     startRedriveWorker({ pool, consumer, handle, log, metrics }),
     startReconciler({
@@ -49,7 +53,6 @@ export async function startConsumer<Publisher extends string>(
       sources: publishers.map((name) => sourceAt(name, endpoints[name], peer, consumer)),
     }),
     startRetention({ pool, log, purges: [...purgesOfInbox, purgeDifferences, purgeDeadLetters] }),
-    startPartitions({ pool, log, metrics, service: consumer, tables: [INBOX_PARTITIONS] }),
   ];
   return {
     async close() {

@@ -28,14 +28,15 @@ export const deleteOlderThanSql = (table: string, column: string, age: string) =
   `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM ${table} WHERE ${column} < now() - interval '${age}' LIMIT ${PURGE_BATCH_ROWS}))`;
 
-/** Deletes all rows that are due; resolves to their number. */
-export async function runPurge(pool: pg.Pool, due: Purge): Promise<number> {
+/** Deletes all rows that are due, or those of the batches until `stop`; resolves to their number. */
+export async function runPurge(pool: pg.Pool, due: Purge, stop?: AbortSignal): Promise<number> {
   let total = 0;
-  for (;;) {
+  while (!stop?.aborted) {
     const [slice] = await due.run(pool);
-    if (!slice?.deleted) return total;
+    if (!slice?.deleted) break;
     total += slice.deleted;
   }
+  return total;
 }
 
 export interface RetentionOptions {
@@ -46,9 +47,9 @@ export interface RetentionOptions {
 
 /** Purges every minute until closed. Several processes can purge the same table. */
 export function startRetention({ pool, log, purges }: RetentionOptions): PeriodicTask {
-  const round = async () => {
+  const round = async (stop: AbortSignal) => {
     for (const due of purges) {
-      await runPurge(pool, due).catch((err) =>
+      await runPurge(pool, due, stop).catch((err) =>
         log.warn(
           { err, purge: due.name },
           'old rows were not deleted; the next attempt is in a minute',

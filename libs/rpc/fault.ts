@@ -152,7 +152,7 @@ const KIND_OF: ReadonlyMap<Code, FaultKind> = new Map<Code, FaultKind>([
   ...Object.entries(CODE_OF).map(([kind, code]) => [code, kind as FaultKind] as const),
   [Code.AlreadyExists, 'conflict'],
   [Code.OutOfRange, 'invalid'],
-  // connect-node reports a connection that broke during a call as Aborted.
+  // connect-node, with which the tests call by HTTP, reports a connection that broke during a call as Aborted.
   [Code.Aborted, 'unavailable'],
 ]);
 

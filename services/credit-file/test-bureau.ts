@@ -2,7 +2,11 @@
 import type { BureauCredentials } from './bureau-credentials/sealed-credentials.ts';
 import type { BureauAnswer, Inquiry } from './bureaus/bureau.ts';
 import type { PendingInquiry } from './bureaus/transport/bureau-client.ts';
-import type { InquiryOutcome } from './bureaus/transport/inquiry-outcome.ts';
+import {
+  type InquiryOutcome,
+  type NeverSentReason,
+  neverSent,
+} from './bureaus/transport/inquiry-outcome.ts';
 import type { CreditFile } from './credit-file.ts';
 
 /** A file of a bureau, with a social insurance number. */
@@ -29,6 +33,8 @@ export class FakeBureau {
   inquiries: { inquiry: Inquiry; credentials: BureauCredentials }[] = [];
   /** Resolves when an inquiry can be sent: with an access token, and a free connection. */
   ready: Promise<void> = Promise.resolve();
+  /** Why the next inquiries are not sent, one each: a reason that is known before they are prepared. */
+  refusals: NeverSentReason[] = [];
   /** The inquiries that are not ready. */
   waiting = 0;
   /** What becomes of each inquiry. */
@@ -39,6 +45,7 @@ export class FakeBureau {
     for (const release of this.#releases.splice(0)) release();
     this.inquiries = [];
     this.ready = Promise.resolve();
+    this.refusals = [];
     this.answer = async () => fileAnswer();
   }
 
@@ -46,8 +53,10 @@ export class FakeBureau {
     this.waiting += 1;
     await this.ready;
     this.waiting -= 1;
+    const refusal = this.refusals.shift();
+    if (refusal !== undefined) return neverSent(refusal);
     const inquiry = await pending.prepare();
-    if (inquiry === undefined) return { kind: 'never_sent', reason: 'not_permitted' };
+    if (inquiry === undefined) return neverSent('not_permitted');
     this.inquiries.push({ inquiry, credentials });
     return this.answer();
   }

@@ -40,7 +40,7 @@ export function resultOf(delivery: LeasedDelivery, status: number): AttemptResul
 }
 
 /** How a delivery is stored: due now in a lane of its own, and not leased, unless the fields say otherwise. */
-export interface TestDelivery extends Partial<LeasedDelivery> {
+export interface TestDelivery extends Partial<Omit<LeasedDelivery, 'reference' | 'traceparent'>> {
   eventId?: string;
   numberingKey?: string;
   state?: DeliveryStateName;

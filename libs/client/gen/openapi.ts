@@ -413,8 +413,9 @@ export type paths = {
          *     **Reading delivers.** A comment is `QUEUED` for the other side until an integration of that side
          *     reads it here; then it is `DELIVERED`, with the time and the integration of the first answer that
          *     held it. Later answers, to whichever integration, do not change that. No webhook announces a
-         *     comment: to receive comments, read the conversation from time to time, and follow `nextCursor` as
-         *     long as a page holds comments that are new to you.
+         *     comment: to receive comments, read the conversation from time to time, and follow `nextCursor` until
+         *     a page holds a comment that you know. A comment whose stored bytes were damaged is left out, so that a page
+         *     may be empty although others follow.
          *
          *     You read as the creditor if you have a grant on it, else as the retailer. With grants on both, send
          *     `X-Service-Retailer-ID` to read as the retailer. `HEAD` delivers nothing.

@@ -10,8 +10,8 @@ import { repeatWhileRetriable, withAdmin } from './admin.ts';
 import { METADATA_MAX_AGE_MS } from './client.ts';
 
 const POLL_MS = 200;
-/** How long the leaders of all partitions may be unknown. */
-const LEADERS_WITHIN_MS = 10_000;
+/** How long the leaders of all partitions may be unknown: longer than the 15 s after which a request is given up. */
+const LEADERS_WITHIN_MS = 60_000;
 
 export class RaisePartitionsError extends LoggableError {}
 

@@ -196,7 +196,7 @@ test('a former owner changes nothing', async () => {
   expect(await runQuery(pool, takeDuePullsQuery({ limit: 0, share: 1, leaseMs: 1_000 }))).toEqual(
     [],
   );
-  service.applications.delay = undefined;
+  Object.assign(service.applications, { onAnswer: undefined, delay: undefined });
   await service.restart();
 });
 

@@ -53,10 +53,12 @@ test('an inquiry is a span of the trace of its request, with its outcome and wit
 
 test('an inquiry that was never sent is tried again, and the file comes with one that was', async () => {
   const { service, applicant } = fixture;
-  answerWith(neverSent(), neverSent('breaker_open'));
+  // The breaker is open before the first attempt is recorded as sent.
+  service.bureau.refusals = ['breaker_open'];
+  answerWith(neverSent());
   const { id } = await request(service, applicant);
   expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
-  expect(inquiries()).toHaveLength(3);
+  expect(inquiries()).toHaveLength(2);
   expect(await stateOf(id)).toMatchObject({ state: 'COMPLETE', attempts: 2, fence: 3 });
   const sending = "pull_id = $1 AND action IN ('PULL_SENT', 'PULL_NOT_SENT')";
   const text = `SELECT action, outcome FROM audit_records WHERE ${sending} ORDER BY seq`;
@@ -64,8 +66,6 @@ test('an inquiry that was never sent is tried again, and the file comes with one
   expect(rows).toEqual([
     { action: 'PULL_SENT', outcome: null },
     { action: 'PULL_NOT_SENT', outcome: 'connection_refused' },
-    { action: 'PULL_SENT', outcome: null },
-    { action: 'PULL_NOT_SENT', outcome: 'breaker_open' },
     { action: 'PULL_SENT', outcome: null },
   ]);
 });
@@ -132,7 +132,6 @@ test('while the key ring lacks the key of the credentials nothing is sent, and n
 });
 
 test.each([
-  { outcome: neverSent('token_refused'), failure: 'CREDENTIALS', wasSent: false },
   { outcome: neverSent('address_denied'), failure: 'CREDENTIALS', wasSent: false },
   { outcome: neverSent('request_invalid'), failure: 'REJECTED', wasSent: false },
   {
@@ -184,3 +183,21 @@ test('a file that is too large to be read fails its pull, and the largest other 
   const { file } = await readEnded(service, other);
   expect(file?.trades?.[0]?.accountNumber).toHaveLength(limit - 1_000);
 });
+
+test.each([
+  ['token_refused', 'CREDENTIALS'],
+  ['address_denied', 'CREDENTIALS'],
+  ['not_configured', 'UNAVAILABLE'],
+] as const)(
+  'an inquiry that is refused for %s before it is prepared fails its pull, and no sending is recorded',
+  async (reason, failure) => {
+    const { service, applicant } = fixture;
+    service.bureau.refusals = [reason];
+    const { id } = await request(service, applicant);
+    const { pull, state } = await readEnded(service, applicant);
+    expect([state, pull?.failure]).toEqual(['FAILED', FailureReason[failure]]);
+    expect(inquiries()).toEqual([]);
+    const sending = "SELECT FROM audit_records WHERE pull_id = $1 AND action LIKE 'PULL%SENT'";
+    expect((await service.sql.query(sending, [id])).rowCount).toBe(0);
+  },
+);

@@ -61,9 +61,11 @@ export async function runPull(
     return retryOrEnd(deps, pull, stop, { err });
   }
   if (credentials === undefined) return recordEnding(deps, pull, failed('CREDENTIALS'));
+  const found = await findPermittedSubject(deps, pull, stop);
+  if (typeof found === 'function') return found();
 
   let instead: Instead | undefined;
-  // Called when nothing is before the inquiry: a consent that is revoked while it waits permits nothing.
+  // Asks once more, when nothing is before the inquiry: a consent that was revoked while it waited permits nothing.
   const prepare = async () => {
     const subject = await findPermittedSubject(deps, pull, stop);
     instead = typeof subject === 'function' ? subject : await markAsSent(deps, pull, subject, stop);
@@ -154,7 +156,8 @@ function inSpan(
   });
   const ended = send().then((outcome) => {
     const labels = outcomeLabels(outcome);
-    if (labels.outcome !== 'file') span.end(`${labels.outcome} ${labels.reason}`.trimEnd());
+    if (labels.outcome !== 'file' && labels.reason !== 'not_permitted')
+      span.end(`${labels.outcome} ${labels.reason}`.trimEnd());
     return outcome;
   });
   return endSpansAfter([span], ended);

@@ -49,8 +49,10 @@ test.each([undefined, '', '***-***-286'])(
 );
 
 test('without the number of the subject, each number of a statement that could be one is masked', () => {
-  const statement = 'My SIN is 046 454 286, or 046454294; call 416-555-0100, file A046454286';
-  const shown = 'My SIN is ***-***-286, or ***-***-294; call 416-555-0100, file A046454286';
+  const statement =
+    'My SIN is 046 454 286, 046\u00a0–\u00a0454.286 or 046454294; call 416-555-0100, file A046454286';
+  const shown =
+    'My SIN is ***-***-286, ***-***-286 or ***-***-294; call 416-555-0100, file A046454286';
   const file: CreditFile = { customerNumber: '046454286', consumerStatements: [{ statement }] };
   expect(maskedFile(file)).toEqual({ ...file, consumerStatements: [{ statement: shown }] });
 });

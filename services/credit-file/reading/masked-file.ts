@@ -15,8 +15,9 @@ export function maskedFile(file: CreditFile): CreditFile {
   return { ...masked, consumerStatements: maskTexts(consumerStatements, ANY_SIN, maskSin) };
 }
 
-/** Nine digits, the groups of three apart or not. */
-const ANY_SIN = /(?<![\p{L}\p{N}])\d{3}[ -]?\d{3}[ -]?\d{3}(?![\p{L}\p{N}])/gu;
+/** Nine digits, with up to three characters between the groups of three. */
+const ANY_SIN =
+  /(?<![\p{L}\p{N}])\d{3}[^\p{L}\p{N}]{0,3}\d{3}[^\p{L}\p{N}]{0,3}\d{3}(?![\p{L}\p{N}])/gu;
 
 /**
  * The digits one after the other, with anything but letters and numbers between any two of them. What stands between

@@ -148,20 +148,6 @@ test.each([
   expect(bureau.connections).toBe(1);
 });
 
-test('an inquiry that no connection takes within half of the deadline → never sent', async () => {
-  const bureau = await startScriptedBureau({ inquiry: [bytes('')] });
-  const { client } = openTestClient({ maxConnections: 1 });
-  stopTime();
-  const first = client.inquire(inquiryOf('first'), { url: bureau.url });
-  await expect.poll(() => bureau.inquiries.length).toBe(1);
-  const second = client.inquire(inquiryOf('second'), { url: bureau.url });
-  vi.advanceTimersByTime(10_000);
-  expect(await second).toMatchObject({ kind: 'never_sent', reason: 'deadline' });
-  vi.advanceTimersByTime(10_000);
-  expect(await first).toMatchObject({ kind: 'unknown', reason: 'deadline' });
-  expect(bureau.inquiries).toHaveLength(1);
-});
-
 test.each(['close', 'reset'] as const)(
   'an idle connection that the bureau ends by a %s → the next inquiry is sent once, by a new one',
   async (end) => {

@@ -267,6 +267,16 @@ describe('an inquiry that waits', () => {
     expect([wordOf(await firstOutcome), wordOf(await secondOutcome)]).toEqual(['file', 'file']);
   });
 
+  test('goes out at once when it is prepared, although other credentials wait for their access token', async () => {
+    const bureau = await startScriptedBureau({ token: [() => {}] });
+    const { client } = openTestClient({ maxConnections: 1 });
+    const waiting = client.inquire(inquiryOf(), { url: bureau.url, clientSecret: 'c2VjcmV0' });
+    await expect.poll(() => bureau.tokenRequests.length).toBe(1);
+    expect(wordOf(await client.inquire(inquiryOf(), { url: bureau.url }))).toBe('file');
+    await client.close();
+    expect(wordOf(await waiting)).toBe('stopping');
+  });
+
   test('is not made when it may not be made any more, and leaves its turn to the next one', async () => {
     const bureau = await startScriptedBureau({});
     const { client, metrics } = openTestClient({ maxConnections: 1 });
@@ -287,7 +297,7 @@ describe('an inquiry that waits', () => {
     const waiting = watched('waiting');
     const outcome = client.inquire(waiting, { url: bureau.url });
     vi.advanceTimersByTime(10_000);
-    expect(wordOf(await outcome)).toBe('deadline');
+    expect(wordOf(await outcome)).toBe('connections_busy');
     expect(waiting.prepare).not.toHaveBeenCalled();
     vi.advanceTimersByTime(10_000);
     expect(wordOf(await hanging)).toBe('deadline');

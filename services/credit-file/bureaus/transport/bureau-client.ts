@@ -78,6 +78,8 @@ export class BureauClient<Credentials> {
   readonly #options: BureauClientOptions<Credentials>;
   readonly #nowMs: () => number;
   readonly #agent: Agent;
+  /** Apart, so that no token request has a connection that an inquiry has its turn for. */
+  readonly #tokenAgent: Agent;
   readonly #tokens: AccessTokens;
   readonly #metrics: BureauMetrics;
   readonly #breakers = new LRUCache<string, CircuitBreaker>({ max: MAX_BASE_URLS });
@@ -90,7 +92,7 @@ export class BureauClient<Credentials> {
     const { format, deadlineMs, maxConnections, metrics } = options;
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
-    this.#agent = new Agent({
+    const connections: Agent.Options = {
       connections: maxConnections,
       maxOrigins: MAX_BASE_URLS,
       pipelining: 1,
@@ -99,10 +101,12 @@ export class BureauClient<Credentials> {
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
       connect: connectorOf(options),
-    });
+    };
+    this.#agent = new Agent(connections);
+    this.#tokenAgent = new Agent(connections);
     const sendWithinMs = deadlineMs / 2;
     this.#tokens = new AccessTokens({
-      dispatcher: this.#agent,
+      dispatcher: this.#tokenAgent,
       timeoutMs: sendWithinMs,
       nowMs: this.#nowMs,
     });
@@ -148,7 +152,7 @@ export class BureauClient<Credentials> {
     for (const turns of this.#turns.values()) turns.stop();
     for (const exchange of this.#exchanges) exchange.abortUnsent('stopping');
     await Promise.allSettled(this.#underWay);
-    await this.#agent.destroy();
+    await Promise.all([this.#agent.destroy(), this.#tokenAgent.destroy()]);
   }
 
   async #inquire(
@@ -174,7 +178,7 @@ export class BureauClient<Credentials> {
       format.makeRequest(inquiry, credentials, token);
     let outcome: InquiryOutcome | undefined;
     try {
-      // Before the turn: a token that is asked for keeps no connection from the inquiries that have one.
+      // Before the turn: an inquiry that waits for its token keeps no turn from those that have one.
       const token = tokenRequest && (await this.#tokens.get(tokenRequest));
       if (token?.kind === 'never_sent') {
         outcome = token;

@@ -18,7 +18,7 @@ export class BureauMetrics {
     );
     this.#duration = metrics.histogram(
       'bureau_inquiry_seconds',
-      'Duration of inquiries to bureaus, with their access tokens.',
+      'Duration of inquiries to bureaus, with the waits for an access token and a connection.',
       ['source'],
       [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 30, 60],
     );

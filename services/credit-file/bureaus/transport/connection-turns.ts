@@ -3,6 +3,7 @@ import { NotSentError } from './exchange.ts';
 
 export class ConnectionTurns {
   #free: number;
+  #isStopped = false;
   readonly #waiting = new Set<PromiseWithResolvers<void>>();
 
   constructor(connections: number) {
@@ -11,6 +12,7 @@ export class ConnectionTurns {
 
   /** Does the work in its turn. Rejects with a NotSentError when the turn does not come within `withinMs`, or after `stop`. */
   async run<T>(withinMs: number, work: () => Promise<T>): Promise<T> {
+    if (this.#isStopped) throw new NotSentError('stopping');
     if (this.#free > 0) this.#free -= 1;
     else await this.#turn(withinMs);
     try {
@@ -22,8 +24,9 @@ export class ConnectionTurns {
     }
   }
 
-  /** Ends the waits; work under way goes on. */
+  /** Ends the waits, and lets no further work begin; work under way goes on. */
   stop(): void {
+    this.#isStopped = true;
     for (const waiting of this.#waiting) this.#end(waiting).reject(new NotSentError('stopping'));
   }
 
@@ -31,7 +34,7 @@ export class ConnectionTurns {
     const waiting = Promise.withResolvers<void>();
     this.#waiting.add(waiting);
     const timer = setTimeout(
-      () => this.#end(waiting).reject(new NotSentError('deadline')),
+      () => this.#end(waiting).reject(new NotSentError('connections_busy')),
       Math.max(0, withinMs),
     );
     await waiting.promise.finally(() => clearTimeout(timer));

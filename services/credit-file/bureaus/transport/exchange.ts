@@ -32,8 +32,8 @@ export interface ExchangeLimits {
 /** The time for sending, or the process, had ended before the request was sent. */
 export class NotSentError extends Error {
   override name = 'NotSentError';
-  readonly code: 'deadline' | 'stopping';
-  constructor(code: 'deadline' | 'stopping') {
+  readonly code: 'connections_busy' | 'deadline' | 'stopping';
+  constructor(code: NotSentError['code']) {
     super(`not sent: ${code}`);
     this.code = code;
   }

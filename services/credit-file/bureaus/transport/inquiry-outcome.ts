@@ -10,6 +10,8 @@ export type NeverSentReason =
   | 'stopping'
   /** Too many inquiries in a row have failed; the bureau is asked again after a while. */
   | 'breaker_open'
+  /** Other inquiries had all connections for too long. */
+  | 'connections_busy'
   /** No connection took the inquiry in time. */
   | 'deadline'
   /** The URL of the credentials, or an address of its host, is not permitted. */
@@ -47,6 +49,7 @@ export type InquiryOutcome =
   | { readonly kind: 'unknown'; readonly reason: UnknownReason };
 
 const SYSTEM_ERRORS: Readonly<Record<string, NeverSentReason>> = {
+  connections_busy: 'connections_busy',
   deadline: 'deadline',
   stopping: 'stopping',
   ENOTFOUND: 'name_unknown',
@@ -62,6 +65,8 @@ const NEVER_SENT_VERDICTS: Readonly<Record<NeverSentReason, BreakerVerdict>> = {
   stopping: 'nothing',
   breaker_open: 'nothing',
   not_permitted: 'nothing',
+  // The inquiries that have the connections tell whether the bureau works.
+  connections_busy: 'nothing',
   address_denied: 'nothing',
   not_configured: 'nothing',
   request_invalid: 'nothing',

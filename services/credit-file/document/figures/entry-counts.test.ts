@@ -35,16 +35,15 @@ test('a bankruptcy is active unless it is discharged, paid or closed', () => {
   expect(counts).toMatchObject({ bankruptcies: 5, activeBankruptcies: 2 });
 });
 
-test('a judgment without a status is unsettled, unless it is satisfied; a foreclosure, which has no type, is none', () => {
+test('a judgment with a status, or that is satisfied, is settled', () => {
   const counts = countEntries({
     legalItems: [
       { type: 'UNSETTLED_JUDGMENT' },
       { type: 'UNSETTLED_JUDGMENT', status: 'DISMISSED' },
       { type: 'SATISFIED_JUDGMENT' },
-      {},
     ],
   });
-  expect(counts).toMatchObject({ legalItems: 4, unsettledLegalItems: 1 });
+  expect(counts).toMatchObject({ legalItems: 3, unsettledLegalItems: 1 });
 });
 
 test('an inquiry is recent in the twelve months up to the date of the file', () => {

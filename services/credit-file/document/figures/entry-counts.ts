@@ -52,7 +52,7 @@ export function countEntries(file: CreditFile): EntryCounts {
     ).length,
     legalItems: legalItems.length,
     unsettledLegalItems: legalItems.filter(
-      ({ type, status }) => type === 'UNSETTLED_JUDGMENT' && status === undefined,
+      ({ type, status }) => type !== 'SATISFIED_JUDGMENT' && status === undefined,
     ).length,
     securedLoans: file.securedLoans?.length ?? 0,
     inquiries: inquiryDates.length,

@@ -76,9 +76,13 @@ test('an event that is known to have too few deliveries is not looked up in all 
 
 /** The blocks that the statement reads with the plan that it keeps for any number of events. */
 async function blocksRead(ids: readonly string[]): Promise<number> {
-  const client = await db.sql.connect();
+  // The options of the service's own connections.
+  const service = db.connect({
+    max: 1,
+    options: '-c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan -c enable_seqscan=off',
+  });
+  const client = await service.connect();
   try {
-    await client.query('SET plan_cache_mode = force_generic_plan');
     let blocks = 0;
     const explain = async ({ text, values }: SentQuery) => {
       const explained = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`;
