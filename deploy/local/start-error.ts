@@ -3,13 +3,10 @@ import { KafkaBrokerError } from '@creditlane/embedded-kafka/broker';
 import { KafkaUnavailableError } from '@creditlane/embedded-kafka/jars';
 import { EmbeddedPostgresError } from '@creditlane/embedded-postgres/error';
 import { DatabaseNewerError } from '@creditlane/postgres/migrate';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 
 /** Creditlane cannot start here; the message is the one line that tells the person why. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-  /** The message holds no personal data, so the log may show it. */
-  readonly loggable = true;
-}
+export class StartError extends LoggableError {}
 
 /** Errors whose messages say what the user can do. */
 const EXPLAINED = [

@@ -15,6 +15,7 @@
  */
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { Fault } from '@creditlane/rpc/fault';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { decrypt, encrypt, OVERHEAD_BYTES } from './aes-gcm.ts';
 import { associatedData } from './associated-data.ts';
 import { type KeyRing, MAX_KEY_ID_CHARACTERS, type WrappedKey } from './key-ring.ts';
@@ -41,9 +42,7 @@ const FAILURE_TEXT: Record<SealFailure, string> = {
 };
 
 /** A sealed field cannot be unsealed, now or later. The message contains nothing of its contents. */
-export class SealError extends Error {
-  override readonly name = 'SealError';
-  readonly loggable = true;
+export class SealError extends LoggableError {
   readonly failure: SealFailure;
 
   constructor(failure: SealFailure) {

@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { dayOf, isCalendarDate } from '@creditlane/runtime/calendar-date';
 import type { Renewed } from '@creditlane/runtime/env';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { decrypt, encrypt } from './aes-gcm.ts';
 
 export const KEY_BYTES = 32;
@@ -18,10 +19,7 @@ export interface WrappedKey {
 export type UnwrapFailure = 'unknown_key' | 'not_authentic';
 
 /** The text of a key ring is not valid. The message never quotes key material. */
-export class KeyRingError extends Error {
-  override readonly name = 'KeyRingError';
-  readonly loggable = true;
-}
+export class KeyRingError extends LoggableError {}
 
 /** The keys that a text lists, and the first of them. */
 export interface RingKeys {

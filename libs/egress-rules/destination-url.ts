@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { domainToUnicode } from 'node:url';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { isLoopbackAddress, isPublicAddress } from './public-address.ts';
 
 /** The egress settings. `allowHttp` and `allowLoopback` are for development and tests. */
@@ -18,9 +19,7 @@ export interface EgressPolicy {
 }
 
 /** A request was not sent because its destination is not allowed. `code` is a stable name of the reason. */
-export class EgressDeniedError extends Error {
-  override name = 'EgressDeniedError';
-  readonly loggable = true;
+export class EgressDeniedError extends LoggableError {
   readonly code: string;
   constructor(code: string) {
     super(`the destination is not allowed: ${code}`);

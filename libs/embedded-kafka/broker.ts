@@ -5,6 +5,7 @@ import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { killFromPidFile } from '@creditlane/supervision/pid-file';
 import { SupervisedProcess } from '@creditlane/supervision/supervised-process';
 
@@ -32,10 +33,7 @@ const STOP_WITHIN_MS = 3_000;
 /** In the broker's folder. */
 const PID_FILE = 'broker.pid';
 
-export class KafkaBrokerError extends Error {
-  override name = 'KafkaBrokerError';
-  readonly loggable = true;
-}
+export class KafkaBrokerError extends LoggableError {}
 
 export interface BrokerOptions {
   folder: string;

@@ -1,4 +1,5 @@
 /** Why an embedded PostgreSQL did not start: a reason for programs, and one line with the remedy. */
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 
 export type EmbeddedPostgresReason =
   | 'unsupported_platform'
@@ -13,10 +14,8 @@ export type EmbeddedPostgresReason =
   | 'orphan_unstoppable'
   | 'failed';
 
-export class EmbeddedPostgresError extends Error {
-  override name = 'EmbeddedPostgresError';
-  /** The message names paths, ports and processes, never contents. */
-  readonly loggable = true;
+/** The message names paths, ports and processes, never contents. */
+export class EmbeddedPostgresError extends LoggableError {
   readonly reason: EmbeddedPostgresReason;
 
   constructor(reason: EmbeddedPostgresReason, message: string, cause?: unknown) {

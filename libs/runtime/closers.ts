@@ -1,4 +1,5 @@
 import { withTimeLimit } from './concurrency/time-limit.ts';
+import { LoggableError } from './telemetry/loggable-error.ts';
 
 type Close = () => Promise<void> | void;
 
@@ -66,30 +67,21 @@ export class Closers {
 }
 
 /** A part was opened after `close` was called. */
-export class ClosingError extends Error {
-  override readonly name = 'ClosingError';
-  readonly loggable = true;
-
+export class ClosingError extends LoggableError {
   constructor(closer: string) {
     super(`${closer} was opened while the process was closing`);
   }
 }
 
 /** A closer failed; the cause says why. */
-export class CloserError extends Error {
-  override readonly name = 'CloserError';
-  readonly loggable = true;
-
+export class CloserError extends LoggableError {
   constructor(closer: string, options: ErrorOptions) {
     super(`${closer} failed to close`, options);
   }
 }
 
 /** A closer exceeded its deadline. */
-export class CloserDeadlineError extends Error {
-  override readonly name = 'CloserDeadlineError';
-  readonly loggable = true;
-
+export class CloserDeadlineError extends LoggableError {
   constructor(deadlineMs: number) {
     super(`not closed within ${deadlineMs} ms`);
   }

@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { loggableMessage } from './telemetry/error-fields.ts';
+import { LoggableError } from './telemetry/loggable-error.ts';
 
 /** The environment a process was given. */
 export type Env = NodeJS.ProcessEnv;
@@ -28,9 +29,7 @@ export function formatDurationMs(durationMs: number): string {
 }
 
 /** All problems of a configuration, one per line. Values are never quoted. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly loggable = true;
+export class ConfigError extends LoggableError {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
@@ -182,10 +181,7 @@ export class EnvReader {
 }
 
 /** A value is not of the kind that its variable requires. */
-class MismatchError extends Error {
-  override readonly name = 'MismatchError';
-  readonly loggable = true;
-}
+class MismatchError extends LoggableError {}
 
 /** For a `parse` function: the bytes of a base64 text. */
 export function parseBase64(text: string): Buffer {

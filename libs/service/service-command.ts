@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import type { Database } from '@creditlane/postgres/database';
 import { run } from '@creditlane/runtime/run';
 import { readSettings, type Settings, type SettingValues } from '@creditlane/runtime/setting';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type { ServiceDeclaration } from './define-service.ts';
 import { type DatabaseSettings, localSettings } from './settings.ts';
 import { openServiceDatabase } from './start-service.ts';
@@ -28,10 +29,7 @@ export interface ServiceCommand<S extends Settings> {
 }
 
 /** The options of a command are not those that it takes. */
-export class CommandOptionError extends Error {
-  override readonly name = 'CommandOptionError';
-  readonly loggable = true;
-}
+export class CommandOptionError extends LoggableError {}
 
 /** A command of every service with a database: opening it has run the migrations. */
 const MIGRATE: ServiceCommand<Settings> = { options: {}, run: async () => true };

@@ -1,11 +1,9 @@
 /** Finds TCP ports that a process can listen on. */
 import { createServer } from 'node:net';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 
 /** A port that was asked for cannot be listened on; the message names the port and the reason. */
-export class PortUnavailableError extends Error {
-  override readonly name = 'PortUnavailableError';
-  readonly loggable = true;
-}
+export class PortUnavailableError extends LoggableError {}
 
 /**
  * The range that free ports are taken from. It ends below the ports that systems give to outgoing

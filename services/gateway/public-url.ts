@@ -1,4 +1,5 @@
 /** The address at which clients reach the gateway, which only its operator knows: a request's Host may name any. */
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 
 /**
  * Reads an http or https URL without user, query and fragment, and returns it without a final slash.
@@ -13,10 +14,7 @@ export function parsePublicUrl(text: string): string {
   return origin + pathname.replace(/\/+$/, '');
 }
 
-class NotPublicUrlError extends Error {
-  override readonly name = 'NotPublicUrlError';
-  readonly loggable = true;
-
+class NotPublicUrlError extends LoggableError {
   constructor() {
     super('must be an http or https URL without user, query and fragment');
   }

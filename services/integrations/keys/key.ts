@@ -1,4 +1,5 @@
 /** The owners of API keys, and the keys of the platform, which come from the settings. */
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { PLATFORM_PERMISSIONS } from '../permission.ts';
 
 /** The owner of a key, with its permissions. */
@@ -16,10 +17,7 @@ export interface KeyOwner {
 export type PlatformKeys = ReadonlyMap<string, KeyOwner>;
 
 /** The list of platform keys has an entry that cannot be read. */
-export class KeyDigestError extends Error {
-  override readonly name = 'KeyDigestError';
-  readonly loggable = true;
-}
+export class KeyDigestError extends LoggableError {}
 
 /**
  * Reads the platform's keys: the hex of their digests, separated by commas. A digest may be followed by the

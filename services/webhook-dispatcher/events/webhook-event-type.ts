@@ -3,6 +3,7 @@
  * event type; a source lists the descriptors of the webhooks that are made from one type of bus event.
  */
 import type { EventType, Topic } from '@creditlane/events/topics';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type { BodySchema } from './body-schema.ts';
 
 /** A destination, at the revision that it had when it was found: it grows each time that the destination is set. */
@@ -109,9 +110,7 @@ export interface WebhookSource<Event = unknown> {
 }
 
 /** The content of a webhook that is rendered when sent is lost, for example deleted after its retention. */
-export class ContentLostError extends Error {
-  override name = 'ContentLostError';
-  readonly loggable = true;
+export class ContentLostError extends LoggableError {
   /** A stable word, the reason of the dead delivery. */
   readonly reason: string;
 
@@ -122,7 +121,4 @@ export class ContentLostError extends Error {
 }
 
 /** An event that no webhook can be made from, such as one with an unknown decision value. */
-export class UnreadableEventError extends Error {
-  override name = 'UnreadableEventError';
-  readonly loggable = true;
-}
+export class UnreadableEventError extends LoggableError {}

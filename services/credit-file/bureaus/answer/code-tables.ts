@@ -1,6 +1,7 @@
 /** The code tables of the bureaus: which value of the interface a code has, and how descriptions are read. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { parse, YAMLParseError } from 'yaml';
 import * as values from '../../credit-file-values.ts';
 
@@ -53,10 +54,7 @@ export interface BureauCodeTables {
 }
 
 /** Code tables that cannot be used. The message names every wrong entry by its place. */
-export class CodeTableError extends Error {
-  override readonly name = 'CodeTableError';
-  readonly loggable = true;
-}
+export class CodeTableError extends LoggableError {}
 
 /**
  * The code tables, and what an operator has changed in them.

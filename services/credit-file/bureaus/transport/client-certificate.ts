@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { type Setting, setting } from '@creditlane/runtime/setting';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { buildConnector } from 'undici';
 
 /** Paths of PEM files. `cert` may include intermediate certificates. */
@@ -15,10 +16,7 @@ export interface CertificateFiles {
 type Pem = { readonly cert: Buffer; readonly key: Buffer };
 
 /** The files cannot be used together. */
-class ClientCertificateError extends Error {
-  override readonly name = 'ClientCertificateError';
-  readonly loggable = true;
-}
+class ClientCertificateError extends LoggableError {}
 
 /** Both files or none are set; at start they must fit each other. */
 export function clientCertificateSetting(bureau: string): Setting<CertificateFiles | undefined> {

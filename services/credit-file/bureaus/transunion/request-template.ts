@@ -1,14 +1,12 @@
 /** The request to TransUnion Canada, whose format is not publicly known: a template of the operator's. */
 import type { TransUnionCredentials } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { parseXml, XmlError } from '../answer/xml-document.ts';
 import type { Inquiry } from '../bureau.ts';
 import { escapeXml } from '../xml-text.ts';
 
 /** Without a template no request can be made, and with a wrong one none is right. The message says what to do. */
-export class RequestTemplateError extends Error {
-  override readonly name = 'RequestTemplateError';
-  readonly loggable = true;
-}
+export class RequestTemplateError extends LoggableError {}
 
 /** The values of an inquiry by the names of their placeholders, such as `{{lastName}}`. */
 export interface TemplateValues {
