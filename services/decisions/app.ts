@@ -9,7 +9,6 @@ import { startRetention } from '@creditlane/postgres/retention';
 import { runQuery } from '@creditlane/postgres/statement';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { connect } from '@creditlane/rpc/client';
-import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import type {
   ServiceContext,
@@ -26,13 +25,6 @@ import { insertSubmissionsQuery } from './store/submissions.ts';
 /** The service's consumer group, and the source of its events. */
 const SERVICE = 'decisions';
 
-/** The running service, which the process's closers stop. */
-export interface Decisions {
-  routes: ServiceRoutes[];
-  /** Resolves once every event written by now is published. */
-  settled(): Promise<void>;
-}
-
 type DecisionsContext = ServiceContext & WithDatabase & WithBus & WithCalls<'applications'>;
 
 /** Starts consuming and publishing events, and returns the routes to mount. */
@@ -43,7 +35,7 @@ export async function startDecisions({
   endpoints,
   signer,
   clock = systemClock,
-}: DecisionsContext & { clock?: Clock }): Promise<Decisions> {
+}: DecisionsContext & { clock?: Clock }) {
   const { log, metrics, closers, health } = process;
   const { pool, requests } = database;
   const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
@@ -66,8 +58,17 @@ export async function startDecisions({
     relay.wake();
   };
   const consumer = await startConsumer({
-    ...{ consumer: SERVICE, topics: [APPLICATIONS_TOPIC], handle, publishers: ['applications'] },
-    ...{ bus, pool, log, metrics, endpoints, signer, closers },
+    consumer: SERVICE,
+    topics: [APPLICATIONS_TOPIC],
+    publishers: ['applications'],
+    handle,
+    bus,
+    pool,
+    log,
+    metrics,
+    endpoints,
+    signer,
+    closers,
   });
   closers.add('decisions consumer', () => consumer.close());
 
