@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '@creditlane/runtime/clock';
+import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { loggableMessage } from '@creditlane/runtime/telemetry/error-fields';
 import { rewrapKeysCommand } from '@creditlane/service/rewrap-keys-command';
 import {
@@ -27,8 +28,6 @@ const OPERATOR: AuditActor = { kind: 'operator', id: 'command' };
 const OUTCOME_POLL_MS = 250;
 /** A running service notices the erasure within 10 s. */
 const DEFAULT_WAIT_S = 30;
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export const COMMANDS: Readonly<Record<string, ServiceCommand<typeof SETTINGS>>> = {
   'verify-audit': { options: { noted: { type: 'string' } }, run: verify },
@@ -128,6 +127,6 @@ async function printEvidence({ settings, database, print }: Context, options: Co
 /** @throws CommandOptionError without the option, or when it is no UUID */
 function uuidOf(options: CommandOptions, name: string): string {
   const value = String(options[name] ?? '').toLowerCase();
-  if (!UUID.test(value)) throw new CommandOptionError(`--${name} must be given, as a UUID`);
+  if (!isCanonicalUuid(value)) throw new CommandOptionError(`--${name} must be given, as a UUID`);
   return value;
 }
