@@ -4,7 +4,8 @@ import { startOpsServer } from '@creditlane/runtime/ops-server';
 import { type Process, run } from '@creditlane/runtime/run';
 import { readSettings, type SettingValues } from '@creditlane/runtime/setting';
 import type { AnyService } from './define-service.ts';
-import { runServiceCommand, type ServiceCommand } from './service-command.ts';
+import { runServiceCommand } from './run-service-command.ts';
+import type { ServiceCommand } from './service-command.ts';
 import { processSettings } from './settings.ts';
 import { startService } from './start-service.ts';
 

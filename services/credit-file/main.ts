@@ -1,7 +1,6 @@
 /** The credit-file service as a process of its own, or a command of its operators. */
 import { runService } from '@creditlane/service/run-service';
-import { runServiceCommand } from '@creditlane/service/service-command';
 import { COMMANDS } from './commands.ts';
 import { creditFile } from './service.ts';
 
-if (!(await runServiceCommand(creditFile, COMMANDS))) await runService(creditFile);
+await runService(creditFile, COMMANDS);
