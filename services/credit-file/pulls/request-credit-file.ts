@@ -1,8 +1,8 @@
 /** Requests a pull: checks that it is permitted, and finds or inserts the pull in one transaction. */
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import { answerCall } from '@creditlane/idempotency/answer-call';
 import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
-import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -74,12 +74,12 @@ export async function requestCreditFile(
   faults.checkPrintable('/requestId', request.requestKey);
   faults.throwIfAny('invalid_request');
   const db = deps.requests.of(call);
-  let inserted: PullRow | undefined;
-  const outcome = await answerOnce(db, call.idempotency, async () => {
+  return answerCall(db, call, RequestCreditFileResponseSchema, async (store) => {
     const repeated = await findRepeated(db, applicantCall, request);
     // Before the transaction: no connection waits for another service.
     const consent = repeated === undefined ? await requireConsent(deps, applicantCall) : undefined;
-    return inTransaction(db.onRow(applicantCall.retailerId), async (tx) => {
+    let inserted: PullRow | undefined;
+    const response = await inTransaction(db.onRow(applicantCall.retailerId), async (tx) => {
       await markInProgress(tx, call.idempotency);
       await lockPullsOf(tx, applicantCall.applicant.applicantId);
       const pull = repeated ?? (await findOrJoinPull(deps, tx, applicantCall, request));
@@ -88,20 +88,18 @@ export async function requestCreditFile(
         inserted = await insertNew(deps, tx, applicantCall, { ...request, consent });
       }
       const found = pull ?? (inserted as PullRow);
-      const response = create(RequestCreditFileResponseSchema, {
+      const answer = create(RequestCreditFileResponseSchema, {
         pull: pullMessage(found),
         isNew: pull === undefined,
       });
-      const answer = toBinary(RequestCreditFileResponseSchema, response);
-      if (call.idempotency) await storeAnswer(tx, call.idempotency, answer);
+      await store(tx, answer);
       const action = pull === undefined ? 'PULL_REQUESTED' : 'PULL_JOINED';
       await appendAuditRecord(tx, deps.keyRing, requestRecord(deps, applicantCall, action, found));
       return answer;
     });
+    if (inserted !== undefined) deps.onRequested(inserted);
+    return response;
   }).catch((error) => recordRefusal(deps, applicantCall, request, error));
-  if (outcome.replayed) call.markReplayed();
-  else if (inserted !== undefined) deps.onRequested(inserted);
-  return fromBinary(RequestCreditFileResponseSchema, outcome.answer);
 }
 
 function requestRecord(
