@@ -2,8 +2,8 @@
  * Replays a delivery that has ended: sends it again with the same id and body, in a new series of attempts. A delivery that
  * waits for its next attempt is due now.
  */
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { answerOnce, storeAnswer } from '@creditlane/idempotency/stored-answers';
+import { create } from '@bufbuild/protobuf';
+import { answerCall } from '@creditlane/idempotency/answer-call';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -52,11 +52,10 @@ export async function replayDelivery(
 ): Promise<ReplayDeliveryResponse> {
   if (destination === undefined) throw deliveryNotFound();
   const { destinationId } = destination;
-  const { idempotency } = call;
   const db = deliveriesOf(requests, call, destination);
 
-  const outcome = await answerOnce(db, idempotency, () =>
-    inTransaction(db, async (tx) => {
+  return answerCall(db, call, ReplayDeliveryResponseSchema, async (store) => {
+    const answer = await inTransaction(db, async (tx) => {
       const start = await lockEarlierPending(tx, deliveryId, destinationId);
       if (start === undefined) throw deliveryNotFound();
       const { waits, endTimes } = start;
@@ -75,20 +74,14 @@ export async function replayDelivery(
       const replayed = await runQuery(tx, inQueue);
       if (replayed === undefined) throw deliveryNotFound();
       const delivery = toOwnDelivery(replayed, eventTypes);
-      const answer = create(ReplayDeliveryResponseSchema, { delivery });
-      if (idempotency) {
-        await storeAnswer(tx, idempotency, toBinary(ReplayDeliveryResponseSchema, answer));
-      }
-      return answer;
-    }),
-  );
-  if (outcome.replayed) {
-    call.markReplayed();
-    return fromBinary(ReplayDeliveryResponseSchema, outcome.answer);
-  }
-  queue.breakers.requestProbe(destination);
-  queue.backlog.add([destinationId]);
-  return outcome.answer;
+      const response = create(ReplayDeliveryResponseSchema, { delivery });
+      await store(tx, response);
+      return response;
+    });
+    queue.breakers.requestProbe(destination);
+    queue.backlog.add([destinationId]);
+    return answer;
+  });
 }
 
 function waitsForAttempt({ state, leased, destinationDisabled }: ReplayableRow): boolean {

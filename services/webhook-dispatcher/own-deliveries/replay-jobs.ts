@@ -1,12 +1,8 @@
 /** Replay jobs: an integration asks for one, reads how far it is, and may cancel it. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import {
-  answerOnce,
-  findStoredAnswer,
-  storeAnswer,
-  writeFirst,
-} from '@creditlane/idempotency/stored-answers';
+import { answerCall } from '@creditlane/idempotency/answer-call';
+import { findStoredAnswer, storeAnswer, writeFirst } from '@creditlane/idempotency/stored-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import {
@@ -130,28 +126,22 @@ export async function cancelReplayJob(
   id: string,
   call: Call,
 ): Promise<CancelReplayResponse> {
-  const { identity, idempotency } = call;
+  const { identity } = call;
   const db = replayJobsOf(requests, call);
-  let cancelled: ReplayJobRow | undefined;
-  const outcome = await answerOnce(db, idempotency, () =>
-    inTransaction(db, async (tx) => {
+  return answerCall(db, call, CancelReplayResponseSchema, async (store) => {
+    let cancelled: ReplayJobRow | undefined;
+    const answer = await inTransaction(db, async (tx) => {
       const job = await findReplayJob(tx, id, identity.subject);
       if (job === undefined) throw replayJobNotFound();
       cancelled = await endReplayJob(tx, id, 'cancelled');
       const last = cancelled ?? (await findReplayJob(tx, id, identity.subject)) ?? job;
-      const answer = create(CancelReplayResponseSchema, { replay: toReplay(last) });
-      if (idempotency) {
-        await storeAnswer(tx, idempotency, toBinary(CancelReplayResponseSchema, answer));
-      }
-      return answer;
-    }),
-  );
-  if (outcome.replayed) {
-    call.markReplayed();
-    return fromBinary(CancelReplayResponseSchema, outcome.answer);
-  }
-  if (cancelled !== undefined) replayJobs.reportEnd(cancelled);
-  return outcome.answer;
+      const response = create(CancelReplayResponseSchema, { replay: toReplay(last) });
+      await store(tx, response);
+      return response;
+    });
+    if (cancelled !== undefined) replayJobs.reportEnd(cancelled);
+    return answer;
+  });
 }
 
 /** For the jobs that the caller has asked for, whether or not it still has a destination. */

@@ -1,6 +1,7 @@
 /** Sends a test event to an integration's destination, and enables the destination when it succeeds. */
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { answerOnce, findStoredAnswer, storeAnswer } from '@creditlane/idempotency/stored-answers';
+import { create, fromBinary } from '@bufbuild/protobuf';
+import { answerCall, type StoreAnswer } from '@creditlane/idempotency/answer-call';
+import { findStoredAnswer } from '@creditlane/idempotency/stored-answers';
 import type { ScopedPool } from '@creditlane/postgres/query';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -46,6 +47,8 @@ interface SentTestEvent {
   readonly durationMs: number;
 }
 
+type StoreTestAnswer = StoreAnswer<typeof SendTestEventResponseSchema>;
+
 /**
  * Sends a test event to the destination of the calling integration and resolves to the receiver's answer. A failure changes
  * nothing at the destination. A call that is repeated with its idempotency key after a crash may send the event again.
@@ -66,20 +69,21 @@ export function createSendTestEvent(deps: TestEventDeps): SendTestEvent {
     const { destinationId } = destination;
     const { idempotency } = call;
     const db = deliveriesOf(deps.requests, call, destination);
-    const send = async () => {
+    const send = async (store: StoreTestAnswer) => {
       const sent = await postExample(deps, destinationId, request, call);
-      const answer = await record(db, deps.log, destinationId, sent, call);
+      const answer = await record(db, deps.log, destinationId, sent, store);
       if (answer.succeeded) deps.queue.breakers.requestProbe(destination);
       return answer;
     };
     const stored = idempotency && (await findStoredAnswer(db, idempotency));
+    if (stored) {
+      call.markReplayed();
+      return fromBinary(SendTestEventResponseSchema, stored);
+    }
     // Under the lease the answer is looked for once more: a duplicate request may have stored it just before.
-    const outcome = stored
-      ? { replayed: true as const, answer: stored }
-      : await underLease(db, destinationId, () => answerOnce(db, idempotency, send));
-    if (!outcome.replayed) return outcome.answer;
-    call.markReplayed();
-    return fromBinary(SendTestEventResponseSchema, outcome.answer);
+    return underLease(db, destinationId, () =>
+      answerCall(db, call, SendTestEventResponseSchema, send),
+    );
   };
 }
 
@@ -154,7 +158,7 @@ async function record(
   log: Log,
   destinationId: string,
   { webhookId, revision, outcome, durationMs }: SentTestEvent,
-  { idempotency }: Call,
+  store: StoreTestAnswer,
 ): Promise<SendTestEventResponse> {
   const isAnswered = outcome.kind === 'answered';
   const succeeded = isSuccess(outcome);
@@ -168,9 +172,7 @@ async function record(
       durationMs,
       enabled,
     });
-    if (idempotency) {
-      await storeAnswer(tx, idempotency, toBinary(SendTestEventResponseSchema, made));
-    }
+    await store(tx, made);
     return made;
   });
   if (answer.enabled) {
