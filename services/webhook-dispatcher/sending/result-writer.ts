@@ -1,5 +1,6 @@
 /** Writes a batch of records in one transaction, and tells the queue what the transaction has changed. */
 import type { Database } from '@creditlane/postgres/database';
+import { limitLockWaitQuery } from '@creditlane/postgres/lock-wait';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { HealthTracker } from '../destinations/destination-health.ts';
@@ -11,11 +12,7 @@ import {
   releaseUntriedQuery,
 } from '../store/deliveries.ts';
 import { updateHealthQuery } from '../store/destinations.ts';
-import {
-  limitLockWaitsQuery,
-  recordLateResultsQuery,
-  recordResultsQuery,
-} from '../store/results.ts';
+import { recordLateResultsQuery, recordResultsQuery } from '../store/results.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { DeferredResults } from './deferred-results.ts';
 
@@ -73,7 +70,7 @@ export class ResultWriter {
     const leasedAtMs = performance.now();
     // One transaction in one round trip, in the order written here.
     const [, , , recorded = [], disabled = [], promoted = []] = await runPipeline(pool, [
-      limitLockWaitsQuery(LOCK_WAIT_MS),
+      limitLockWaitQuery(LOCK_WAIT_MS),
       untried.length > 0
         ? releaseUntriedQuery(untried, { delayMs: UNTRIED_DELAY_MS, holdMs })
         : undefined,
@@ -109,7 +106,7 @@ export class ResultWriter {
    */
   async writeLate(results: readonly AttemptResult[]): Promise<void> {
     await runPipeline(this.#options.pool, [
-      limitLockWaitsQuery(LOCK_WAIT_MS),
+      limitLockWaitQuery(LOCK_WAIT_MS),
       recordLateResultsQuery(results),
     ]);
   }

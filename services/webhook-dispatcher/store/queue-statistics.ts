@@ -2,7 +2,8 @@
 
 import type { Database } from '@creditlane/postgres/database';
 import { isLockTimeout } from '@creditlane/postgres/error-classes';
-import { defineStatement } from '@creditlane/postgres/statement';
+import { limitLockWaitQuery } from '@creditlane/postgres/lock-wait';
+import { defineStatement, runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import {
   type PeriodicTask,
@@ -20,8 +21,6 @@ const ROWS = 20_000;
 const REFUSALS: ReadonlySet<unknown> = new Set(['42883', '42501']);
 /** More rows than fit on a page: such statistics are from here, when the queue had fewer pages. */
 const MAX_PAGE_ROWS = 100;
-/** A VACUUM has the lock meanwhile; PostgreSQL would end it after a second for whoever waits. */
-const LOCK_WAIT_MS = 100;
 
 /** The planner takes the rows of a page from the statistics, and the pages from the file. */
 const selectLength = defineStatement<{ pages: number; pageRows: number }>(
@@ -55,7 +54,8 @@ export async function keepQueueStatistics(pool: Database['pool']): Promise<void>
   if (!isShort && !hasGrown) return;
   try {
     await inTransaction(pool, async (tx) => {
-      await tx.query(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
+      // A VACUUM has the lock meanwhile; PostgreSQL would end it after a second for whoever waits.
+      await runQuery(tx, limitLockWaitQuery());
       if (pages === 0) await tx.query(addPageSql);
       await tx.query(
         `SELECT pg_restore_relation_stats('schemaname', current_schema()::text, 'relname', 'deliveries_queue',

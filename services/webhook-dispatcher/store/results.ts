@@ -1,6 +1,6 @@
 /** The SQL of results: attempts, and the states of their deliveries after them. */
 import { type Column, defineArrayStatement } from '@creditlane/postgres/array-rows';
-import { defineStatement, type Query } from '@creditlane/postgres/statement';
+import type { Query } from '@creditlane/postgres/statement';
 import type { AttemptResult } from '../sending/attempt.ts';
 import { insertEndedSql } from './history/ended-deliveries.ts';
 
@@ -137,14 +137,4 @@ function columnsOf(results: readonly AttemptResult[]): unknown[][] {
     results.map(({ outcome }) => (outcome.kind === 'answered' ? outcome.status : null)),
     results.map(({ outcome }) => (outcome.kind === 'failed' ? outcome.reason : null)),
   ];
-}
-
-const limitLockWaits = defineStatement(
-  'results_limit_lock_waits',
-  `SELECT set_config('lock_timeout', $1::text, true)`,
-);
-
-/** Limits how long each later statement of the transaction waits for a lock. */
-export function limitLockWaitsQuery(waitMs: number): Query<unknown> {
-  return limitLockWaits.query([String(waitMs)]);
 }
