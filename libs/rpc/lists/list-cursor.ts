@@ -65,6 +65,14 @@ export function isInstant(text: string): boolean {
   return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 23) === text.slice(0, 23);
 }
 
+/**
+ * SQL for a time of a position, as `isInstant` accepts it: to the microsecond, as PostgreSQL keeps it, because a Date has
+ * milliseconds. `time` is SQL for a `timestamptz`.
+ */
+export function microsSql(time: string): string {
+  return `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+}
+
 /** 72 bits: enough to tell lists apart, and short. `null` keeps an absent filter in its place. */
 function digestOf(list: ListKey, position: readonly string[]): string {
   const text = JSON.stringify([list.map((part) => part ?? null), position]);

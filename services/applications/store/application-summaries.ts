@@ -1,8 +1,9 @@
 /** Reads the applications of a retailer as lists show them, without their applicants. */
 import { defineStatement, type Queryable, type Statement } from '@creditlane/postgres/statement';
 import { ApplicationStatus, ApplicationType } from '@creditlane/proto/applications/v1/application';
+import { microsSql } from '@creditlane/rpc/lists/list-cursor';
 import { enumValue } from './application-row.ts';
-import { microsSql, type Position } from './newest-first.ts';
+import type { Position } from './newest-first.ts';
 
 export interface ApplicationSummary {
   applicationId: string;

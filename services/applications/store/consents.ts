@@ -7,11 +7,12 @@ import {
   type StoredConsent,
   StoredConsentSchema,
 } from '@creditlane/proto/applications/v1/consents_service';
+import { microsSql } from '@creditlane/rpc/lists/list-cursor';
 import type { StoredApplicant } from '../applicant/sealed-applicant.ts';
 import type { ConsentFacts } from '../consents/consent.ts';
 import type { RetailerUser } from '../directory/user.ts';
 import { KEY_OF_APPLICANT } from './applicant-data-keys.ts';
-import { microsSql, type Position } from './newest-first.ts';
+import type { Position } from './newest-first.ts';
 import { RETAILER_USER } from './users.ts';
 
 type Row = {

@@ -13,7 +13,3 @@ const NEWEST: Position = { at: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffff
 export function positionBefore([at = NEWEST.at, id = NEWEST.id]: readonly string[] = []): Position {
   return { at, id };
 }
-
-/** SQL for a time in UTC to the microsecond, as PostgreSQL keeps it: a Date has milliseconds. */
-export const microsSql = (time: string): string =>
-  `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;

@@ -6,6 +6,7 @@ import {
   type Queryable,
   type Statement,
 } from '@creditlane/postgres/statement';
+import { microsSql } from '@creditlane/rpc/lists/list-cursor';
 import type { DeliveryStateName } from '../delivery-states.ts';
 import { type EndTimes, endedWithinSql, endTimesOfIds } from './history/end-times.ts';
 
@@ -66,7 +67,6 @@ const COLUMNS = `d.id, m.event, d.application_id AS "orderingKey", m.creditor_id
        d.sequence, d.state, d.reason, d.attempts, d.created_at AS "createdAt",
        CASE WHEN NOT d.leased THEN d.next_attempt_at END AS "nextAttemptAt", d.settled_at AS "settledAt",
        d.replayed_at AS "replayedAt", s.disabled_reason AS "destinationDisabledReason"`;
-const MICROS = `AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
 
 /**
  * Two statements that differ in how they find the deliveries to search. Each state is read on its own from
@@ -83,9 +83,9 @@ function defineList(name: string, from: string): Statement<ListRow> {
      ), last AS (
        SELECT created_at, id FROM searched ORDER BY created_at, id LIMIT 1
      )
-     SELECT page.*, to_char(page."createdAt" ${MICROS}) AS "createdAtMicros",
+     SELECT page.*, ${microsSql('page."createdAt"')} AS "createdAtMicros",
        (SELECT count(*) FROM searched) AS searched,
-       to_char(last.created_at ${MICROS}) AS "lastCreatedAt", last.id AS "lastId"
+       ${microsSql('last.created_at')} AS "lastCreatedAt", last.id AS "lastId"
      FROM last LEFT JOIN LATERAL (
        SELECT ${COLUMNS}
        FROM searched AS d CROSS JOIN LATERAL (
