@@ -4,7 +4,7 @@ import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { LRUCache } from 'lru-cache';
 import type { DeliveryQueue } from './queue/delivery-queue.ts';
-import { SLOW_MS } from './queue/send-slots.ts';
+import { isSlow } from './queue/send-slots.ts';
 import type { Step } from './sending/schedule.ts';
 import {
   ageOfOldestUndeliveredS,
@@ -77,7 +77,7 @@ export class DispatcherMetrics {
     this.#attempts.inc({ outcome });
     if (answeredInMs === undefined) return;
     // A slow receiver gets fewer requests at once, so that its later webhooks wait.
-    if (outcome !== 'delivered' || answeredInMs > SLOW_MS) this.#failing.set(destinationId, true);
+    if (outcome !== 'delivered' || isSlow(answeredInMs)) this.#failing.set(destinationId, true);
   }
 
   /** Registers the gauges, which are read whenever the metrics are. */

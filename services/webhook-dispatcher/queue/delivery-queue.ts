@@ -18,7 +18,7 @@ import {
   type QueueEntry,
 } from './destination-queue.ts';
 import { OpenBreakers } from './open-breakers.ts';
-import { SendSlots, SLOW_MS } from './send-slots.ts';
+import { isSlow, SendSlots } from './send-slots.ts';
 
 export interface DeliveryQueueOptions {
   readonly leaseMs: number;
@@ -155,7 +155,7 @@ export class DeliveryQueue {
     const { id, limit } = destination;
     const nowMs = performance.now();
     this.#slots.free(entry);
-    const wasSlow = result !== undefined && result.durationMs >= SLOW_MS;
+    const wasSlow = result !== undefined && isSlow(result.durationMs);
     destination.recording += 1;
     if (result === undefined) {
       this.breakers.giveBackProbe(id, delivery.id);

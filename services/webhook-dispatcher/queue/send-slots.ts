@@ -15,6 +15,11 @@ const SUSPECT_SHARE = 1 / 2;
 /** The part of all slots that destinations not known to answer may have together. */
 const UNPROVEN_SHARE = 3 / 4;
 
+/** Whether a request that took `durationMs` was slow. */
+export function isSlow(durationMs: number): boolean {
+  return durationMs >= SLOW_MS;
+}
+
 export class SendSlots {
   readonly #max: number;
   #taken = 0;
