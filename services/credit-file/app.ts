@@ -5,7 +5,6 @@ import { startRetention } from '@creditlane/postgres/retention';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
 import { connect } from '@creditlane/rpc/client';
-import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithCalls, WithDatabase } from '@creditlane/service/define-service';
@@ -23,11 +22,6 @@ import { EndedPulls } from './reading/ended-pulls.ts';
 import { creditFileRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
 import { sealedTables } from './store/sealed-tables.ts';
-
-/** The running service, which the process's closers stop. */
-export interface CreditFiles {
-  routes: ServiceRoutes[];
-}
 
 export type CreditFileContext = ServiceContext<typeof SETTINGS> &
   WithDatabase &
@@ -60,7 +54,7 @@ export async function startCreditFile(
     pollMs = 5_000,
     erasureTimes = ERASURE_TIMES,
   }: CreditFileDeps = {},
-): Promise<CreditFiles> {
+) {
   const { log, metrics, closers, health } = process;
   const { keyRing, documentLinkKeys, leaseMs, maxPulls, maxPullsPerRetailer } = settings;
   const { pool, requests, rowTurns } = database;
