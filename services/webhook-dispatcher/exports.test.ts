@@ -1,8 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { toMessage } from '@creditlane/events/message';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { deliveriesClient, ownDeliveries, ownerOf } from './own-deliveries/test-owner.ts';
 import {
   createTestFixture,
+  type Dispatcher,
+  type Receiver,
   sequences,
   type TestFixture,
   until,
@@ -287,4 +291,91 @@ test('a submission, which comes in the same topic, makes no webhook and no dead 
   await settled();
   expect(received).toEqual([]);
   expect((await fixture.sql.query('SELECT FROM dead_letters')).rows).toEqual([]);
+});
+
+describe('an export of which the integration has lost its grants', () => {
+  let receiver: Receiver;
+  let dispatcher: Dispatcher;
+  const deliveryId = async () => {
+    const [delivery] = await ownDeliveries(dispatcher, receiver);
+    return delivery?.deliveryId ?? expect.unreachable();
+  };
+  const replayOne = async () =>
+    deliveriesClient(dispatcher).replayDelivery(
+      { deliveryId: await deliveryId() },
+      ownerOf(receiver),
+    );
+  const replayAll = (state: DeliveryState) =>
+    deliveriesClient(dispatcher).replayDeliveries({ filter: { state } }, ownerOf(receiver));
+  const withdraw = () => fixture.integrations.state.withoutGrants.add(receiver.destinationId);
+  const stored = async (): Promise<object[]> => {
+    const { rows } = await fixture.sql.query('SELECT state, reason, replays FROM deliveries');
+    return rows;
+  };
+
+  /** Exports to the receiver, and forgets the requests once the delivery has ended in the state. */
+  async function endExport(state: 'dead' | 'delivered') {
+    receiver = await fixture.addReceiver();
+    if (state === 'dead') receiver.respondWith(answer(500));
+    dispatcher = await fixture.start({ RETRY_DELAYS: '20ms' });
+    await dispatcher.bus.publish([exported(receiver.destinationId)]);
+    await until(async () => expect(await stored()).toMatchObject([{ state }]));
+    receiver.respondWith(answer(204));
+    receiver.received.length = 0;
+  }
+
+  test.each(['dead', 'delivered'] as const)(
+    'is not sent by a replay of many that are %s, and is dead with the reason',
+    async (state) => {
+      await endExport(state);
+      withdraw();
+      await replayAll(state === 'dead' ? DeliveryState.DEAD : DeliveryState.DELIVERED);
+      const withheld = { state: 'dead', reason: 'grant_missing', replays: 1 };
+      await until(async () => expect(await stored()).toEqual([withheld]));
+      expect(receiver.received).toEqual([]);
+      fixture.integrations.state.withoutGrants.clear();
+      // The first replay may not have ended.
+      await until(() => replayAll(DeliveryState.DEAD));
+      await until(() => expect(receiver.received).toHaveLength(1));
+    },
+  );
+
+  test('is not sent when they are withdrawn after the request for the replay', async () => {
+    await endExport('dead');
+    fixture.applications.state.isUnavailable = true;
+    await replayOne();
+    withdraw();
+    fixture.applications.state.isUnavailable = false;
+    const withheld = { state: 'dead', reason: 'grant_missing', replays: 1 };
+    await until(async () => expect(await stored()).toEqual([withheld]));
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('is not sent while it cannot be found out, and the replay waits', async () => {
+    await endExport('dead');
+    const { applications, integrations } = fixture;
+    applications.state.isUnavailable = true;
+    await replayOne();
+    integrations.state.maxPairs = 0;
+    applications.state.isUnavailable = false;
+    await until(() => expect(integrations.state.refusedCalls).toBeGreaterThan(1));
+    expect([receiver.received, await stored()]).toMatchObject([[], [{ state: 'due' }]]);
+    integrations.state.maxPairs = 250;
+    await until(() => expect(receiver.received).toHaveLength(1));
+  });
+
+  test('is sent when they are withdrawn before its first series of attempts has ended', async () => {
+    receiver = await fixture.addReceiver();
+    receiver.respondWith(answer(500));
+    dispatcher = await fixture.start({ RETRY_DELAYS: '1h' });
+    await dispatcher.bus.publish([exported(receiver.destinationId)]);
+    await until(async () => expect(receiver.received).toHaveLength(1));
+    withdraw();
+    receiver.respondWith(answer(204));
+    const { findRecipientsCalls } = fixture.integrations.state;
+    await until(replayOne);
+    await until(() => expect(receiver.received).toHaveLength(2));
+    await dispatcher.settled();
+    expect(fixture.integrations.state.findRecipientsCalls).toBe(findRecipientsCalls);
+  });
 });

@@ -59,6 +59,7 @@ const applicationSubmitted: WebhookEventType<ApplicationSubmitted, null> = {
       if (!isSnapshotServiceAvailable) throw new Error('the snapshot service is unavailable');
       return { applicationId, ...snapshots.get(applicationId) };
     },
+    isGranted: async () => true,
   },
 };
 

@@ -1,4 +1,4 @@
-/** The integrations service as the dispatcher sees it, for tests: every destination receives every event. */
+/** The integrations service as the dispatcher sees it, for tests: every destination receives every event, unless its grants were withdrawn. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import {
@@ -23,6 +23,8 @@ const initialState = () => ({
   isUnavailable: false,
   /** Recipients are found, and their destinations are not. */
   hidesDestinations: false,
+  /** The integrations whose grants were withdrawn, which keep their destinations. */
+  withoutGrants: new Set<string>(),
   findRecipientsCalls: 0,
   /** A call with more pairs is refused with `refusal`. */
   maxPairs: 250,
@@ -54,10 +56,9 @@ export function createTestIntegrations(dispatcherKey: string) {
           state.refusedCalls += 1;
           throw state.refusal;
         }
-        const recipients = [...destinations].map(([destinationId, { revision }]) => ({
-          destinationId,
-          revision,
-        }));
+        const recipients = [...destinations]
+          .filter(([destinationId]) => !state.withoutGrants.has(destinationId))
+          .map(([destinationId, { revision }]) => ({ destinationId, revision }));
         // The id of a destination is also that of its integration.
         const recipientsOf = (integrationId: string) =>
           recipients.filter((it) => integrationId === '' || it.destinationId === integrationId);

@@ -1461,6 +1461,9 @@ export type paths = {
          *     A delivery is skipped if it never had a body that could be sent, or was replayed 100 times, or was
          *     replayed alone or deleted since it was counted. Your destination has one replay at a time.
          *
+         *     An applicationExported or integrationEnabled that you would not receive any more, because your grant was withdrawn or
+         *     disabled, is not sent: it is `DEAD`, and its `reason` says so.
+         *
          *     | code | condition |
          *     |---|---|
          *     | `invalid_range` | `createdBefore` is not later than `createdFrom` |
@@ -2566,7 +2569,7 @@ export type components = {
             /** @description The `webhook-sequence`; absent when there was never a body to be sent. */
             sequence?: number;
             state: components["schemas"]["DeliveryState"];
-            /** @description Why the delivery is `DEAD`: `attempts_exhausted`, `gone` (your receiver answered 410), `destination_disabled`, `export_deleted` (45 days after the export, or when an applicant was erased), `export_unreadable`, `enablement_not_found` or `enablement_unreadable` (what the event is about can no longer be read), or `payload_unfit`, which is followed by the details. */
+            /** @description Why the delivery is `DEAD`: `attempts_exhausted`, `gone` (your receiver answered 410), `destination_disabled`, `export_deleted` (45 days after the export, or when an applicant was erased), `export_unreadable`, `enablement_not_found` or `enablement_unreadable` (what the event is about can no longer be read), `grant_missing` (a replay found no grant any more by which you would receive the event), or `payload_unfit`, which is followed by the details. */
             reason?: string;
             /** @description All attempts, those before a replay included. */
             attemptCount: number;

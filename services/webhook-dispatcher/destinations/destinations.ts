@@ -24,6 +24,7 @@ const MAX_IDS_PER_CALL = 1_000;
 const MAX_QUERIES_PER_CALL = 250;
 
 export interface Destination {
+  readonly integrationId: string;
   /** Grows each time that the destination is set. */
   readonly revision: number;
   readonly url: string;
@@ -158,6 +159,7 @@ export class Destinations {
   }
 }
 
-function toDestination({ revision, url, secrets }: DestinationMessage): Destination {
-  return { revision, url, keys: secrets.map((secret) => createSecretKey(secret)) };
+function toDestination(message: DestinationMessage): Destination {
+  const { integrationId, revision, url, secrets } = message;
+  return { integrationId, revision, url, keys: secrets.map((secret) => createSecretKey(secret)) };
 }

@@ -1,10 +1,12 @@
 /** The webhook event type integrationEnabled, which goes to the enabled integration only. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { IntegrationEnabled } from '@creditlane/proto/integrations/v1/integrations_events';
-import { isUuid } from '@creditlane/runtime/ids';
+import { isUuid, NIL_UUID } from '@creditlane/runtime/ids';
 import { createSchemaCompiler } from './body-schema.ts';
 import payloadSchema from './schemas/integration-enabled.json' with { type: 'json' };
 import {
+  type GrantQuery,
+  isRecipient,
   type RecipientLookup,
   UnreadableEventError,
   type WebhookEventType,
@@ -30,6 +32,7 @@ const schema = createSchemaCompiler()(payloadSchema);
 /** Webhooks of enablings: in order per retailer, numbered per retailer and integration. */
 export function integrationSource(
   ofIntegration: RecipientLookup<string>,
+  granted: RecipientLookup<GrantQuery>,
   findEnablement: FindRetailerEnablement,
 ): WebhookSource<IntegrationEnabled> {
   const integrationEnabled: WebhookEventType<IntegrationEnabled, string> = {
@@ -48,6 +51,15 @@ export function integrationSource(
       reference: ({ enablementId }) => enablementId,
       payload: async (enablementId, traceparent) =>
         payloadOf(await findEnablement(enablementId, traceparent)),
+      // The enabling gave the grant on the retailer. It is about no creditor.
+      isGranted: (
+        { retailerId }: Pick<RetailerEnablement, 'retailerId'>,
+        integrationId,
+        traceparent,
+      ) => {
+        const query = { retailerId, creditorId: NIL_UUID, integrationId };
+        return isRecipient(granted, query, traceparent);
+      },
     },
   };
   return {

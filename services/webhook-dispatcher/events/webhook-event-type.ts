@@ -20,6 +20,16 @@ export interface GrantQuery {
   readonly integrationId?: string;
 }
 
+/** Whether an integration is a recipient of an event at this time. Rejects like `granted`. */
+export async function isRecipient(
+  granted: RecipientLookup<GrantQuery>,
+  query: Required<GrantQuery>,
+  traceparent: string | undefined,
+): Promise<boolean> {
+  const [recipients] = await granted.find([query], traceparent);
+  return recipients !== undefined && recipients.length > 0;
+}
+
 /** Finds recipients. Event types share a lookup, so that a batch of events costs one call for each. */
 export interface RecipientLookup<Query = unknown> {
   /**
@@ -76,6 +86,15 @@ export interface RenderedWhenSent<Event> {
    * @param traceparent of the attempt
    */
   payload(reference: string, traceparent: string | undefined): Promise<object>;
+  /**
+   * Whether the integration has a grant now by which it may have the payload. Asked of replays only: a replay is a new request,
+   * and the grant may have been withdrawn since the event. Rejects while that cannot be found out.
+   */
+  isGranted(
+    payload: object,
+    integrationId: string,
+    traceparent: string | undefined,
+  ): Promise<boolean>;
 }
 
 /**
@@ -108,6 +127,9 @@ export interface WebhookSource<Event = unknown> {
    */
   seriesPosition?(event: Event): SeriesPosition;
 }
+
+/** Why nothing is sent to an integration for which `isGranted` is false. */
+export const GRANT_MISSING = 'grant_missing';
 
 /** The content of a webhook that is rendered when sent is lost, for example deleted after its retention. */
 export class ContentLostError extends LoggableError {

@@ -5,8 +5,11 @@ import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
 import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinations.ts';
 import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
 import { isSuccess, type Outcome } from '../egress/exchange.ts';
-import type { RenderedBody } from '../events/body-schema.ts';
-import { ContentLostError, type WebhookEventType } from '../events/webhook-event-type.ts';
+import {
+  ContentLostError,
+  GRANT_MISSING,
+  type WebhookEventType,
+} from '../events/webhook-event-type.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import { type PostWebhookDeps, postWebhook } from './post-webhook.ts';
 import { nextStep, type Step } from './schedule.ts';
@@ -102,7 +105,7 @@ async function tryToSend(
   let asksForContent = false;
   try {
     const destination = await destinations.get(destinationId, traceparent);
-    // Grants are not checked again: the grants at intake decided who receives the event.
+    // Grants are checked again for replays only: the grants at intake decided who receives the event.
     if (destination === undefined) return unsendable('destination_removed');
 
     if (destination.keys.length === 0) {
@@ -110,10 +113,12 @@ async function tryToSend(
       return { ...unsent, outcome: { kind: 'failed', reason: SECRET_UNREADABLE } };
     }
     asksForContent = true;
+    const { integrationId } = destination;
     const stored = storedBody(delivery);
-    const { body, mismatch } = stored ?? (await renderBody(eventType, delivery, traceparent));
+    const { body, deadReason } =
+      stored ?? (await renderBody(eventType, delivery, { integrationId, traceparent }));
     asksForContent = false;
-    if (mismatch !== undefined) return unsendable(mismatch);
+    if (deadReason !== undefined) return unsendable(deadReason);
 
     const onSent = () => {
       const { attempts, replays, recordedAt } = delivery;
@@ -132,20 +137,30 @@ async function tryToSend(
   }
 }
 
+/** A body, and why it must not be sent. */
+interface BodyToSend {
+  readonly body: string;
+  readonly deadReason: string | undefined;
+}
+
 /** The body that was rendered, and found to match its schema, at intake. */
-function storedBody({ body }: LeasedDelivery): RenderedBody | undefined {
-  return body === null ? undefined : { body, mismatch: undefined };
+function storedBody({ body }: LeasedDelivery): BodyToSend | undefined {
+  return body === null ? undefined : { body, deadReason: undefined };
 }
 
 async function renderBody(
   { name, rendering, schema }: WebhookEventType,
-  { reference }: LeasedDelivery,
-  traceparent: string | undefined,
-): Promise<RenderedBody> {
+  { reference, replays }: LeasedDelivery,
+  { integrationId, traceparent }: { integrationId: string; traceparent: string | undefined },
+): Promise<BodyToSend> {
   if (rendering.at !== 'sending' || reference === null) {
     throw new Error(`a ${name} without a body and a reference cannot be rendered`);
   }
-  return schema.render(await rendering.payload(reference, traceparent));
+  const payload = await rendering.payload(reference, traceparent);
+  const { body, mismatch } = schema.render(payload);
+  if (mismatch !== undefined || replays === 0) return { body, deadReason: mismatch };
+  const isGranted = await rendering.isGranted(payload, integrationId, traceparent);
+  return { body, deadReason: isGranted ? undefined : GRANT_MISSING };
 }
 
 /** Whether the destination still has this revision: a 410 from an earlier URL must not disable it. */
