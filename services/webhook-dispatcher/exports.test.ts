@@ -325,6 +325,22 @@ describe('an export of which the integration has lost its grants', () => {
   }
 
   test.each(['dead', 'delivered'] as const)(
+    'is not replayed alone when it is %s, until there is a grant again',
+    async (state) => {
+      await endExport(state);
+      withdraw();
+      await expect(replayOne()).rejects.toMatchObject({ kind: 'conflict', code: 'grant_missing' });
+      await dispatcher.settled();
+      expect(receiver.received).toEqual([]);
+      expect(await stored()).toMatchObject([{ state, replays: 0 }]);
+      fixture.integrations.state.withoutGrants.clear();
+      await replayOne();
+      await dispatcher.settled();
+      expect(receiver.received).toMatchObject([{ body: expect.stringContaining(SIN) }]);
+    },
+  );
+
+  test.each(['dead', 'delivered'] as const)(
     'is not sent by a replay of many that are %s, and is dead with the reason',
     async (state) => {
       await endExport(state);

@@ -232,6 +232,34 @@ describe('an exported application reaches its one integration, whole', () => {
     });
   });
 
+  test('an export is replayed only while the integration has a grant by which it would receive it', async () => {
+    const { api, demo, inbox } = platform;
+    const submission = await platform.submitNewApplication();
+    await platform.settle();
+    await inbox.clear();
+    const webhook = await receiveExport(submission);
+    await platform.settle();
+    await inbox.clear();
+    const replay = () =>
+      api.call('POST', `/webhook-deliveries/${webhook.headers['webhook-id']}/replay`);
+    const ofIntegration = `/platform/integrations/${demo.integrationId}`;
+    const ofCreditor = `${ofIntegration}/creditors/${demo.creditorId}`;
+    const ofRetailer = `${ofIntegration}/retailers/${demo.retailerId}`;
+    const set = async (method: 'PUT' | 'DELETE', grant: string) => {
+      const { status } = await api.call(method, grant, { key: demo.keys.platform });
+      expect(status).toBe(204);
+    };
+    await set('DELETE', ofRetailer);
+    await set('DELETE', ofCreditor);
+    const { status, body } = await replay();
+    expect([status, body.code]).toEqual([409, 'grant_missing']);
+    await set('PUT', ofRetailer);
+    expect((await replay()).status).toBe(202);
+    const [again] = await inbox.waitFor(1);
+    expect(again?.body).toBe(webhook.body);
+    await set('PUT', ofCreditor);
+  });
+
   test('one request with an Idempotency-Key, sent twice, sends one webhook', async () => {
     const submission = await platform.submitNewApplication();
     await platform.settle();

@@ -853,6 +853,7 @@ export type paths = {
          *     | `delivery_pending` | the delivery is `WAITING` for an earlier one of its application, or is being sent |
          *     | `destination_disabled` | nothing is sent to the destination; *Send a test event* enables it |
          *     | `delivery_unsendable` | the event has no body that could be sent: `reason` says what it lacks |
+         *     | `grant_missing` | the event is applicationExported or integrationEnabled, and you have no grant any more by which you would receive it |
          *     | `too_many_replays` | the delivery was replayed 100 times |
          */
         post: operations["replayDelivery"];

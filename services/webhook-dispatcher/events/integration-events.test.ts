@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { toMessage } from '@creditlane/events/message';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ownDeliveries } from '../own-deliveries/test-owner.ts';
+import { deliveriesClient, ownDeliveries, ownerOf } from '../own-deliveries/test-owner.ts';
 import { createTestFixture, sequences, type TestFixture, until } from '../test-fixture.ts';
 import { answer } from '../test-receiver.ts';
 
@@ -139,6 +139,23 @@ test('a delivery whose enablement was deleted becomes dead, and the next is sent
     { state: 'dead', reason: 'enablement_not_found' },
     { state: 'delivered', reason: null },
   ]);
+});
+
+test('an enabling is not replayed to an integration that has lost its grant on the retailer', async () => {
+  const receiver = await fixture.addReceiver();
+  const { destinationId: integrationId, received } = receiver;
+  const dispatcher = await fixture.start();
+  await dispatcher.bus.publish([enabled({ integrationId })]);
+  await dispatcher.settled();
+  fixture.integrations.state.withoutGrants.add(integrationId);
+  const [{ deliveryId } = expect.unreachable()] = await ownDeliveries(dispatcher, receiver);
+  const replay = () =>
+    deliveriesClient(dispatcher).replayDelivery({ deliveryId }, ownerOf(receiver));
+  await expect(replay()).rejects.toMatchObject({ kind: 'conflict', code: 'grant_missing' });
+  fixture.integrations.state.withoutGrants.clear();
+  await replay();
+  await dispatcher.settled();
+  expect(received).toHaveLength(2);
 });
 
 test('the delivery of an enabling names the retailer, and no application or creditor', async () => {

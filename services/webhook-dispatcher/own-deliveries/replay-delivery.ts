@@ -13,11 +13,11 @@ import {
 } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, type Fault } from '@creditlane/rpc/fault';
-import type { EventTypes } from '../events/record-ids.ts';
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
-import { findOwnDeliveryQuery } from '../store/own-deliveries.ts';
+import { endTimesOf } from '../store/history/end-times.ts';
+import { findOwnDelivery, findOwnDeliveryQuery } from '../store/own-deliveries.ts';
 import {
   beginReplays,
   lockEarlierPending,
@@ -28,11 +28,11 @@ import {
 } from '../store/replay-delivery.ts';
 import { deliveryNotFound, toOwnDelivery } from './own-delivery.ts';
 import { deliveriesOf, destinationIsDisabled } from './own-destination.ts';
+import { type RequireGrantDeps, requireGrant } from './require-grant.ts';
 
-export interface ReplayDeps {
+export interface ReplayDeps extends RequireGrantDeps {
   readonly requests: RequestPool;
   readonly queue: Pick<DeliveryQueue, 'backlog' | 'breakers'>;
-  readonly eventTypes: EventTypes;
 }
 
 /**
@@ -42,21 +42,26 @@ export interface ReplayDeps {
  * counts in its present series.
  *
  * @throws Fault `delivery_not_found`, `delivery_pending`, `destination_disabled`, `delivery_unsendable`,
- *   `too_many_replays`, or a fault of the idempotency key
+ *   `grant_missing`, `too_many_replays`, or a fault of the idempotency key
  */
 export async function replayDelivery(
-  { requests, queue, eventTypes }: ReplayDeps,
+  deps: ReplayDeps,
   destination: DestinationRevision | undefined,
   deliveryId: string,
   call: Call,
 ): Promise<ReplayDeliveryResponse> {
+  const { requests, queue, eventTypes } = deps;
   if (destination === undefined) throw deliveryNotFound();
   const { destinationId } = destination;
   const db = deliveriesOf(requests, call, destination);
 
   return answerCall(db, call, ReplayDeliveryResponseSchema, async (store) => {
+    const stored = await findOwnDelivery(db, deliveryId, destinationId);
+    if (stored === undefined) throw deliveryNotFound();
+    await requireGrant(deps, stored, call);
     const answer = await inTransaction(db, async (tx) => {
-      const start = await lockEarlierPending(tx, deliveryId, destinationId);
+      const likelyEnd = endTimesOf([stored.settledAt]);
+      const start = await lockEarlierPending(tx, deliveryId, destinationId, likelyEnd);
       if (start === undefined) throw deliveryNotFound();
       const { waits, endTimes } = start;
       const found = await lockReplayable(tx, deliveryId, destination, endTimes);

@@ -4,11 +4,12 @@ import {
   mapQueryResult,
   type Query,
   type Queryable,
+  runQuery,
   type Statement,
 } from '@creditlane/postgres/statement';
 import { microsSql } from '@creditlane/rpc/lists/list-cursor';
 import type { DeliveryStateName } from '../delivery-states.ts';
-import { type EndTimes, endedWithinSql, endTimesOfIds } from './history/end-times.ts';
+import { ANY_END, type EndTimes, endedWithinSql, endTimesOfIds } from './history/end-times.ts';
 
 export interface OwnDeliveryRow {
   id: string;
@@ -146,9 +147,12 @@ export async function findOwnDeliveries(db: Queryable, query: ListQuery): Promis
   };
 }
 
-const selectDelivery = defineStatement<OwnDeliveryRow>(
+/** A delivery with the reference that its message holds in the place of a body. */
+export type FoundDelivery = OwnDeliveryRow & { reference: string | null };
+
+const selectDelivery = defineStatement<FoundDelivery>(
   'own_delivery_find',
-  `SELECT ${COLUMNS}
+  `SELECT ${COLUMNS}, m.reference
    FROM deliveries AS d JOIN messages AS m ON m.event_id = d.event_id
    LEFT JOIN destination_states AS s ON s.destination_id = d.destination_id
    WHERE d.id = $1 AND d.destination_id = $2 AND ${endedWithinSql('d', '$3', '$4')}`,
@@ -159,8 +163,18 @@ export function findOwnDeliveryQuery(
   id: string,
   destinationId: string,
   { from, to }: EndTimes = endTimesOfIds([id]),
-): Query<OwnDeliveryRow | undefined> {
+): Query<FoundDelivery | undefined> {
   return mapQueryResult(selectDelivery.query([id, destinationId, from, to]), ([row]) => row);
+}
+
+/** As `findOwnDeliveryQuery`, and then in all days. */
+export async function findOwnDelivery(
+  db: Queryable,
+  id: string,
+  destinationId: string,
+): Promise<FoundDelivery | undefined> {
+  const found = await runQuery(db, findOwnDeliveryQuery(id, destinationId));
+  return found ?? (await runQuery(db, findOwnDeliveryQuery(id, destinationId, ANY_END)));
 }
 
 export interface OwnAttemptRow {

@@ -48,17 +48,20 @@ export interface ReplayStart {
  * there is one. Without the lock, its result could be recorded before the replayed delivery waits behind it,
  * and the promotion of the next delivery would miss the replayed one. Must run before `lockReplayable`:
  * deliveries of a lane are locked in their order. Undefined when the destination has no delivery with the id.
+ *
+ * @param likelyEnd where the delivery is searched first
  */
 export async function lockEarlierPending(
   tx: Queryable,
   id: string,
   destinationId: string,
+  likelyEnd = endTimesOfIds([id]),
 ): Promise<ReplayStart | undefined> {
   const find = async ({ from, to }: EndTimes) => {
     const [found] = await lockEarlier.run(tx, [id, destinationId, from, to]);
     return found;
   };
-  const row = (await find(endTimesOfIds([id]))) ?? (await find(ANY_END));
+  const row = (await find(likelyEnd)) ?? (await find(ANY_END));
   return row && { endTimes: endTimesOf([row.settledAt]), waits: row.earlierId !== null };
 }
 

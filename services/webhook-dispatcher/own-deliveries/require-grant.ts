@@ -1,0 +1,39 @@
+/** Refuses to send webhooks again that their integration would no longer receive. */
+import type { Call } from '@creditlane/rpc/call';
+import { conflict } from '@creditlane/rpc/fault';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import { GRANT_MISSING, type WebhookEventType } from '../events/webhook-event-type.ts';
+import type { FoundDelivery } from '../store/own-deliveries.ts';
+
+export interface RequireGrantDeps {
+  readonly log: Log;
+  /** By the name of the webhook event type. */
+  readonly eventTypes: ReadonlyMap<string, Pick<WebhookEventType, 'orderedBy' | 'rendering'>>;
+}
+
+/**
+ * Throws if the content of the ended delivery is read when it is sent, and the caller has no grant to it any more. While that
+ * cannot be found out, and when the content is lost, the replay may begin: each attempt at it asks again before it sends.
+ *
+ * @throws Fault `grant_missing`
+ */
+export async function requireGrant(
+  { log, eventTypes }: RequireGrantDeps,
+  { id, event, state, reference }: FoundDelivery,
+  { identity, traceparent }: Call,
+): Promise<void> {
+  // The recipients of a pending delivery are settled: a request makes its next attempt earlier, and no new one.
+  if (state === 'due' || state === 'waiting') return;
+  const rendering = eventTypes.get(event)?.rendering;
+  if (rendering?.at !== 'sending' || reference === null) return;
+  const isGranted = async () => {
+    const payload = await rendering.payload(reference, traceparent);
+    return rendering.isGranted(payload, identity.subject, traceparent);
+  };
+  const granted = await isGranted().catch((err) => {
+    log.warn({ err, deliveryId: id }, 'the grant to replay a delivery cannot be checked');
+    return true;
+  });
+  if (granted) return;
+  throw conflict(GRANT_MISSING, 'The integration has no grant to receive the event any more.');
+}
