@@ -52,7 +52,8 @@ export const BUREAU_SETTINGS = {
     default: 16,
     min: 1,
     max: 256,
-    about: 'The most connections of one process to one base URL of a bureau.',
+    about:
+      'The most connections of one process to one base URL of a bureau, beside two for access tokens.',
   }),
   failuresToOpen: setting.integer('BUREAU_FAILURES_TO_OPEN', {
     default: 5,

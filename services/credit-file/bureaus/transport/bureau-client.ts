@@ -28,7 +28,7 @@ export interface BureauClientOptions<Credentials> {
   readonly hostRules: BureauHostRules;
   /** An inquiry that has its access token and its turn. Half as long, it waits for these before. */
   readonly deadlineMs: number;
-  /** The most connections to one base URL. */
+  /** The most connections to one base URL, without those for access tokens. */
   readonly maxConnections: number;
   /** How many failures in a row at one base URL open its circuit breaker. */
   readonly failuresToOpen: number;
@@ -43,6 +43,8 @@ export interface BureauClientOptions<Credentials> {
   readonly nowMs?: () => number;
 }
 
+/** The most connections to one base URL for access tokens, which are asked for once for all inquiries of a retailer. */
+const TOKEN_CONNECTIONS = 2;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Shorter than the idle time of common servers and gateways, which are 5 s and more. */
 const KEEP_ALIVE_MS = 4_000;
@@ -103,7 +105,7 @@ export class BureauClient<Credentials> {
       connect: connectorOf(options),
     };
     this.#agent = new Agent(connections);
-    this.#tokenAgent = new Agent(connections);
+    this.#tokenAgent = new Agent({ ...connections, connections: TOKEN_CONNECTIONS });
     const sendWithinMs = deadlineMs / 2;
     this.#tokens = new AccessTokens({
       dispatcher: this.#tokenAgent,
@@ -116,9 +118,8 @@ export class BureauClient<Credentials> {
 
   /**
    * Makes an inquiry and resolves to what became of it. `prepare` is called when the access token is there and no other
-   * inquiry is before this one: only opening a connection lies between what it finds and the first byte, unless the bureau
-   * turns a token away. Half of the deadline is for the time before, and the whole deadline begins after `prepare`.
-   * Rejects when `prepare` rejects.
+   * inquiry is before this one: only opening a connection lies between what it finds and the first byte. Half of the
+   * deadline is for the time before, and the whole deadline begins after `prepare`. Rejects when `prepare` rejects.
    */
   async inquire(pending: PendingInquiry, credentials: Credentials): Promise<InquiryOutcome> {
     const startedMs = this.#nowMs();
@@ -200,24 +201,20 @@ export class BureauClient<Credentials> {
     }
   }
 
-  /** Sends the inquiry; once more with a new token only if it was turned away for its kept token. */
+  /** Sends the inquiry. One that is turned away for its kept token was not made, and gets a new token when it is made again. */
   async #send(
     inquiry: Inquiry,
     makeRequest: MakeRequest,
     tokenRequest: BureauRequest | undefined,
-    first: Token | undefined,
+    token: Token | undefined,
   ): Promise<InquiryOutcome> {
     const { deadlineMs } = this.#options;
     const nowMs = this.#nowMs();
     const deadline = { sendByMs: nowMs + deadlineMs / 2, endsAtMs: nowMs + deadlineMs };
-    const post = (token?: string) => this.#post(() => makeRequest(inquiry, token), deadline);
-    if (tokenRequest === undefined || first === undefined) return (await post()).outcome;
-    const sent = await post(first.token);
-    if (sent.http?.status === 401) this.#tokens.forget(tokenRequest, first.token);
-    if (!first.isKept || sent.http === undefined || !rejectsToken(sent.http)) return sent.outcome;
-    const second = await this.#tokens.get(tokenRequest);
-    if (second.kind === 'never_sent') return second;
-    return (await post(second.token)).outcome;
+    const { outcome, http } = await this.#post(() => makeRequest(inquiry, token?.token), deadline);
+    if (tokenRequest === undefined || token === undefined || http?.status !== 401) return outcome;
+    this.#tokens.forget(tokenRequest, token.token);
+    return token.isKept && rejectsToken(http) ? neverSent('token_rejected') : outcome;
   }
 
   async #post(makeRequest: () => BureauRequest, deadline: Deadline): Promise<SentOutcome> {

@@ -24,6 +24,8 @@ export type NeverSentReason =
   | 'tls_failed'
   /** The bureau refused the client's credentials when it was asked for an access token. */
   | 'token_refused'
+  /** The bureau turned the inquiry away because its access token does not hold any more. */
+  | 'token_rejected'
   | 'token_failed'
   /** It may not be made, or not by this process: its caller knows why. */
   | 'not_permitted'
@@ -72,6 +74,7 @@ const NEVER_SENT_VERDICTS: Readonly<Record<NeverSentReason, BreakerVerdict>> = {
   request_invalid: 'nothing',
   // The bureau works: it has checked one retailer's credentials.
   token_refused: 'success',
+  token_rejected: 'success',
   deadline: 'failure',
   name_unknown: 'failure',
   connection_refused: 'failure',
