@@ -72,7 +72,7 @@ test('an answer that is discarded delivers nothing', async () => {
   expect((await read('RETAILER')).map(inShort)).toEqual(['RETAILER x: QUEUED']);
 });
 
-test('a comment whose bytes were damaged is left out and logged, and all others can be read', async () => {
+test('a comment whose bytes were damaged is left out and logged, unless no other is on its page', async () => {
   const { service, submission } = fixture;
   for (const text of ['one', 'two', 'three']) await commentAsRetailer(service, submission, text);
   const [, damaged] = await read('RETAILER');
@@ -88,4 +88,12 @@ test('a comment whose bytes were damaged is left out and logged, and all others 
   expect(shown).toEqual(['RETAILER three: DELIVERED', 'RETAILER one: DELIVERED']);
   expect(second.nextCursor).toBe('');
   expect(service.log.join()).toContain(`"commentId":"${damaged?.id}"`);
+  const alone = readAs(service, 'CREDITOR', submission, {
+    limit: 1,
+    cursor: await cursorAfterNewest(),
+  });
+  await expect(alone).rejects.toMatchObject({ kind: 'internal' });
 });
+
+const cursorAfterNewest = async () =>
+  (await readAs(fixture.service, 'CREDITOR', fixture.submission, { limit: 1 })).nextCursor;

@@ -37,7 +37,8 @@ type OpenedComment = Omit<CommentRow, 'sealed'> & CommentContent;
  * A page of a conversation, newest comment first. Comments of the other side that no integration has
  * read before are delivered to the calling one, unless the call discards the answer. A comment counts as
  * delivered once it is part of an answer, also when the connection breaks before the answer arrives. A comment whose
- * bytes were damaged is left out, so that all others can be read.
+ * bytes were damaged is left out, so that all others can be read. When none of the page can be decrypted, the key ring is
+ * at fault rather than the bytes, and the read fails.
  *
  * @throws Fault `conversation_not_found`, the same for another tenant's conversation as for none at all, or
  *   `invalid_cursor`
@@ -53,29 +54,27 @@ export async function readConversation(
   const page = { before: sequenceBefore(cursor, list), limit: limit + 1 };
   const found = await findComments(deps.requests.of(call), submission, scope, page);
   if (found === undefined) await requireSubmission(deps, submissionCall);
+  let damage: SealError | undefined;
   const { items: opened, nextCursor } = pageOf(
     list,
     found ?? [],
     limit,
     ({ seq }) => [String(seq)],
-    (row) => openUnlessDamaged(deps, row),
+    ({ sealed, ...row }): OpenedComment | undefined => {
+      try {
+        return { ...row, ...openComment(deps.keyRing, sealed, row.id, row.retailerId) };
+      } catch (err) {
+        if (!(err instanceof SealError)) throw err;
+        deps.log.error({ err, commentId: row.id }, 'a comment cannot be decrypted');
+        damage = err;
+        return undefined;
+      }
+    },
   );
   const items = opened.filter((it) => it !== undefined);
+  if (items.length === 0 && damage !== undefined) throw damage;
   if (!discarded) await deliver(deps, submissionCall, items);
   return { items: items.map(commentMessage), nextCursor };
-}
-
-function openUnlessDamaged(
-  { keyRing, log }: ReadConversationDeps,
-  { sealed, ...row }: CommentRow,
-): OpenedComment | undefined {
-  try {
-    return { ...row, ...openComment(keyRing, sealed, row.id, row.retailerId) };
-  } catch (err) {
-    if (!(err instanceof SealError)) throw err;
-    log.error({ err, commentId: row.id }, 'a comment cannot be decrypted, so it is left out');
-    return undefined;
-  }
 }
 
 /** Throws unless the submission is within the scope: its conversation has no comment yet. */

@@ -414,8 +414,7 @@ export type paths = {
          *     reads it here; then it is `DELIVERED`, with the time and the integration of the first answer that
          *     held it. Later answers, to whichever integration, do not change that. No webhook announces a
          *     comment: to receive comments, read the conversation from time to time, and follow `nextCursor` until
-         *     a page holds a comment that you know. A comment whose stored bytes were damaged is left out, so that a page
-         *     may be empty although others follow.
+         *     a page holds a comment that you know. A comment whose stored bytes were damaged is left out of its page.
          *
          *     You read as the creditor if you have a grant on it, else as the retailer. With grants on both, send
          *     `X-Service-Retailer-ID` to read as the retailer. `HEAD` delivers nothing.
