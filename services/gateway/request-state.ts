@@ -32,13 +32,13 @@ export interface OperationState extends RequestState {
   operation: Operation;
   /** By `startOperation`. */
   limits: CallLimits;
-  /** By `findCaller` or `admitLinkHolder`; `confirmCaller` sets it again. */
+  /** By `findCaller` or `admitLinkHolder`; `confirmCaller` and `confirmAccess` set it again. */
   caller: Caller;
   /** By `readParameters`. */
   parameters: Parameters;
   /** By `readBody`; undefined when the request has none, or the operation takes none. */
   body: unknown;
-  /** By `authorise`: in whose name the services are called. */
+  /** By `authorise`: in whose name the services are called. `confirmAccess` sets it again. */
   identity: Identity;
 }
 

@@ -91,10 +91,15 @@ describe('a read that has waited for its pull', () => {
     expect(reads).toMatchObject([{ waitMs: 20_000 }, { waitMs: 0, unmasked: true }]);
   });
 
-  test('is 401 when its key was revoked meanwhile', async () => {
+  test.each([
+    ['this version', false],
+    ['the version before, which answers with the file', true],
+  ])('at a service of %s is 401 when its key was revoked meanwhile', async (_, asBefore) => {
+    gateway.services.readsWaitAsBefore = asBefore;
     const { answer, reads } = await readSlowly(['READ_SIN'], (digest) => {
       gateway.services.keys.delete(digest);
     });
+    gateway.services.readsWaitAsBefore = false;
     expect(answer.status).toBe(401);
     expect(reads).toHaveLength(1);
   });

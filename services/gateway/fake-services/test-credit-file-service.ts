@@ -48,7 +48,8 @@ export function fakeCreditFileService(services: TestServices): ServiceRoutes[] {
           throw notFound('credit_file_not_requested', message);
         }
         const { pull, file } = found;
-        if (gate !== undefined && request.readsAfterWait) return { pull, hasWaited: true };
+        const isWithoutFile = request.readsAfterWait && !services.readsWaitAsBefore;
+        if (gate !== undefined && isWithoutFile) return { pull, hasWaited: true };
         const documentPath = `/credit-files/${pull.id}/document?expires=1772464745&signature=${LINK_SIGNATURE}`;
         if (file === undefined) return { pull };
         return { pull, fileJson: JSON.stringify(file), documentPath };

@@ -36,6 +36,8 @@ type TestKey = { id: string; caller: Caller; permissions: string[] } & Partial<
 export class TestServices {
   readonly keys = new Map<string, TestKey>();
   readonly grants = new Set<string>();
+  /** Whether a read that has waited is answered with the file, as by the credit-file service of the version before. */
+  readsWaitAsBefore = false;
   /** The grants on creditors for whom the integration is disabled. */
   readonly disabledGrants = new Set<string>();
   /** What getIntegrationEnablement answers. */

@@ -1,5 +1,6 @@
 // Reads whose answers may be large wait for each other, and nobody else's request does.
 import { setTimeout as delay } from 'node:timers/promises';
+import { digestApiKey } from '@creditlane/crypto/api-key';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { LINK_SIGNATURE } from '../fake-services/test-credit-file-service.ts';
@@ -7,7 +8,9 @@ import { startTestGateway } from '../test-gateway.ts';
 
 const READS_AT_ONCE = 4;
 
-const gateway = await startTestGateway({ accessCacheMs: 4_000 });
+const CACHE_MS = 200;
+
+const gateway = await startTestGateway({ accessCacheMs: CACHE_MS });
 afterAll(() => gateway.close());
 beforeEach(() => {
   gateway.services.calls.length = 0;
@@ -34,6 +37,22 @@ describe('of the large reads of a caller', () => {
     expect(calls()).toBe(READS_AT_ONCE);
     release();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(10).fill(200));
+  });
+
+  test('one that has waited is refused when its key was revoked meanwhile', async () => {
+    const key = gateway.services.issueGranted(gateway.ids.creditor);
+    const release = holdBack(READS_AT_ONCE);
+    const first = Array.from({ length: READS_AT_ONCE }, () => read(conversation, key));
+    await expect.poll(calls).toBe(READS_AT_ONCE);
+    const waiting = read(conversation, key);
+    const digest = digestApiKey(key).toString('hex');
+    await expect.poll(() => gateway.services.called('authenticate').length).toBeGreaterThan(0);
+    gateway.services.keys.delete(digest);
+    await delay(CACHE_MS + 200);
+    release();
+    expect((await waiting).status).toBe(401);
+    await Promise.all(first);
+    expect(calls()).toBe(READS_AT_ONCE);
   });
 
   test('none delays another caller, nor the caller’s other requests', async () => {

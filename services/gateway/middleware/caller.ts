@@ -8,7 +8,7 @@ import type { OperationContext, OperationMiddleware, OperationState } from '../r
  * How long a request may go on with the caller that it has found. The lookup may be cached for 4.5 s, and a revoked key
  * is promised to stop within 5 s.
  */
-const PRESENT_MS = 250;
+export const PRESENT_MS = 250;
 
 /**
  * Everyone without a key together. They share one caller's part of the requests under way and of the unread answers, so
@@ -81,8 +81,10 @@ export type ConfirmAccess = (ctx: OperationContext) => Promise<Identity>;
 /** For handlers that wait: access that was withdrawn meanwhile must not get the answer. */
 export function confirmAccess(callers: Callers, access: Access): ConfirmAccess {
   return async function confirmAccess(ctx) {
+    const { state } = ctx;
     await findAgain(callers, access, ctx);
-    return identify(access, ctx.state);
+    state.identity = await identify(access, state);
+    return state.identity;
   };
 }
 

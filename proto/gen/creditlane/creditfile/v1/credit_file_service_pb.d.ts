@@ -186,7 +186,7 @@ export declare type ReadCreditFileResponse = Message<"creditlane.creditfile.v1.R
   documentPath: string;
 
   /**
-   * The answer has waited and has no file, because the caller reads after a wait.
+   * Set when the call has waited and `reads_after_wait` is set: the answer then has no file, and the caller reads again.
    *
    * @generated from field: bool has_waited = 4;
    */
