@@ -356,7 +356,7 @@ describe('an export of which the integration has lost its grants', () => {
     },
   );
 
-  test('is not sent when they are withdrawn after the request for the replay', async () => {
+  test('is not sent when the grants are withdrawn after the request for the replay', async () => {
     await endExport('dead');
     fixture.applications.state.isUnavailable = true;
     await replayOne();
@@ -367,7 +367,20 @@ describe('an export of which the integration has lost its grants', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  test('is not sent while it cannot be found out, and the replay waits', async () => {
+  test('can be replayed while the applications service hangs, and is not sent', async () => {
+    await endExport('dead');
+    const hanging = Promise.withResolvers<void>();
+    fixture.applications.state.answering = hanging.promise;
+    const context = { ...ownerOf(receiver), deadlineMs: Date.now() + 5_000 };
+    await deliveriesClient(dispatcher).replayDelivery({ deliveryId: await deliveryId() }, context);
+    withdraw();
+    hanging.resolve();
+    const withheld = { state: 'dead', reason: 'grant_missing', replays: 1 };
+    await until(async () => expect(await stored()).toEqual([withheld]));
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('is not sent while the grants cannot be looked up, and is sent when they are found to be there', async () => {
     await endExport('dead');
     const { applications, integrations } = fixture;
     applications.state.isUnavailable = true;
@@ -380,7 +393,7 @@ describe('an export of which the integration has lost its grants', () => {
     await until(() => expect(receiver.received).toHaveLength(1));
   });
 
-  test('is sent when they are withdrawn before its first series of attempts has ended', async () => {
+  test('is sent when the grants are withdrawn before its first series of attempts has ended', async () => {
     receiver = await fixture.addReceiver();
     receiver.respondWith(answer(500));
     dispatcher = await fixture.start({ RETRY_DELAYS: '1h' });

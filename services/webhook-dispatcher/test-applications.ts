@@ -10,9 +10,11 @@ import { createTestProcess } from '@creditlane/runtime/test-process';
 export function createTestApplications(dispatcherKey: string) {
   /** By export, its payload, or the code of the fault that the service answers. */
   const exports = new Map<string, object | string>();
-  const state = { isUnavailable: false };
+  /** `answering`: answers wait for it. */
+  const state = { isUnavailable: false, answering: Promise.resolve() };
   const routes = fakeService(ApplicationsService, {
     getExport: async ({ exportId }) => {
+      await state.answering;
       if (state.isUnavailable) throw unavailable('unavailable for the test');
       const found = exports.get(exportId) ?? 'export_deleted';
       if (typeof found === 'string') throw notFound(found, 'lost for the test');

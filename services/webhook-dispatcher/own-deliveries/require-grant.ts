@@ -1,9 +1,13 @@
 /** Refuses to send webhooks again that their integration would no longer receive. */
 import type { Call } from '@creditlane/rpc/call';
 import { conflict } from '@creditlane/rpc/fault';
+import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { GRANT_MISSING, type WebhookEventType } from '../events/webhook-event-type.ts';
 import type { FoundDelivery } from '../store/own-deliveries.ts';
+
+/** Well within the time that a request may take: one that was answered for being late must not begin a replay. */
+const WITHIN_MS = 2_000;
 
 export interface RequireGrantDeps {
   readonly log: Log;
@@ -30,7 +34,11 @@ export async function requireGrant(
     const payload = await rendering.payload(reference, traceparent);
     return rendering.isGranted(payload, identity.subject, traceparent);
   };
-  const granted = await isGranted().catch((err) => {
+  const limited = withTimeLimit(isGranted(), {
+    limitMs: WITHIN_MS,
+    makeError: () => new Error(`no answer within ${WITHIN_MS} ms`),
+  });
+  const granted = await limited.catch((err) => {
     log.warn({ err, deliveryId: id }, 'the grant to replay a delivery cannot be checked');
     return true;
   });

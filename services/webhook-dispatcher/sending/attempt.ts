@@ -105,7 +105,7 @@ async function tryToSend(
   let asksForContent = false;
   try {
     const destination = await destinations.get(destinationId, traceparent);
-    // Grants are checked again for replays only: the grants at intake decided who receives the event.
+    // The grants at intake decided who receives the event. Only `renderBody` asks for them again, for a replay.
     if (destination === undefined) return unsendable('destination_removed');
 
     if (destination.keys.length === 0) {
