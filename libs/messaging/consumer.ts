@@ -39,10 +39,15 @@ export async function startConsumer<Publisher extends string>(
   const { bus, consumer, topics, handle, pool, log, metrics } = options;
   const { publishers, endpoints, signer, closers } = options;
   const peer = { signer, closers, metrics };
-  // First: rows that come before the partition of their day stay in the default one.
+  // Begins before the subscription: rows that come before the partition of their day stay in the default one.
   const tables = [INBOX_PARTITIONS];
   const partitions = startPartitions({ pool, log, metrics, service: consumer, tables });
-  const subscription = await bus.subscribe({ group: consumer, topics, handle });
+  const subscription = await bus
+    .subscribe({ group: consumer, topics, handle })
+    .catch(async (error) => {
+      await partitions.close();
+      throw error;
+    });
   const parts = [
     partitions,
     subscription,

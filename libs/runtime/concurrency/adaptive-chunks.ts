@@ -11,7 +11,7 @@ export class AdaptiveChunks {
   /**
    * Handles the items in order, one chunk after the other. A chunk whose error `isTooLarge` is handled again in
    * halves. Rejects with any other error, and with that of a single item; the chunks before are handled then.
-   * Later calls begin with the size that succeeded last, which grows again by an eighth with each success.
+   * Later calls begin with the size that succeeded last, which grows again by an eighth with each chunk of that size.
    */
   async run<Item>(
     items: readonly Item[],
@@ -29,6 +29,8 @@ export class AdaptiveChunks {
         continue;
       }
       done += chunk.length;
+      // A smaller chunk says nothing of larger ones.
+      if (chunk.length < this.#size) continue;
       this.#size = Math.min(this.#maxSize, this.#size + Math.max(1, this.#size >> 3));
     }
   }
