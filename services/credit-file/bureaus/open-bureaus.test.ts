@@ -152,10 +152,12 @@ test('five failures in a row, or as many as the settings say, stop the inquiries
   expect((await inquire(equifaxByForm(), 'Smith')).word).toBe('file');
 });
 
-test('a kept access token that the bureau has ended → a new one, and one inquiry', async () => {
+test('a kept access token that the bureau has ended → no inquiry, and the next one has a new token', async () => {
   const credentials = equifax(EquifaxTransport.OAUTH);
   expect(await inquire(credentials, 'Smith')).toMatchObject({ word: 'file', inquiries: 1 });
   simulator.endTokens();
+  const rejected = { word: 'token_rejected', inquiries: 0 };
+  expect(await inquire(credentials, 'Smith')).toMatchObject(rejected);
   expect(await inquire(credentials, 'Smith')).toMatchObject({ word: 'file', inquiries: 1 });
 });
 
