@@ -677,7 +677,7 @@ export type paths = {
          *     | `WITHDRAWN` | none |
          *
          *     Terms that an event needs and the decision leaves out (`firstPaymentDate`, `paymentFrequency`,
-         *     `interestRate`) are taken from the latest earlier decision that gave them, else from the worksheet.
+         *     `interestRate`, and `term` for `termStretch`) are taken from the latest earlier decision that gave them, else from the worksheet.
          *
          *     An application or creditor that does not exist within your grants, or an application not submitted
          *     to the creditor, is 400 with code `submission_not_found`.
@@ -3053,7 +3053,7 @@ export type components = {
             approvedPayment?: components["schemas"]["Money"];
             /** @description The worksheet's rate less the decision's, when they differ. */
             rateReduction?: number;
-            /** @description The decision's term less the worksheet's, in months, when they differ. */
+            /** @description The term of the decision, or of the latest earlier one that gave it, less the worksheet's, in months, when they differ. */
             termStretch?: number;
             maxPayment?: components["schemas"]["Money"];
         } & components["schemas"]["DecisionEvent"];
