@@ -21,6 +21,7 @@ import {
   startScriptedBureau,
   stopTime,
   testFormat,
+  wordOf,
 } from './test-scripted-bureau.ts';
 
 const REDIRECT = ['location: /elsewhere'];
@@ -110,6 +111,16 @@ describe('an inquiry that is never sent', () => {
   ])('to %s: address_denied', async (_, hostRules, url) => {
     const outcome = await open({ hostRules }).client.inquire(inquiryOf(), { url });
     expect(wordOf(outcome)).toBe('address_denied');
+  });
+
+  test('to another URL than that of the credentials, which the format makes: address_denied', async () => {
+    const bureau = await startScriptedBureau({});
+    const makeRequest: typeof testFormat.makeRequest = (...values) => ({
+      ...testFormat.makeRequest(...values),
+      url: 'http://10.0.0.1/',
+    });
+    const { client } = open({ format: { ...testFormat, makeRequest } });
+    expect(wordOf(await client.inquire(inquiryOf(), { url: bureau.url }))).toBe('address_denied');
   });
 
   test('to a name of a private address: address_denied, unless the host is listed', async () => {
@@ -240,70 +251,6 @@ describe('a breaker', () => {
   });
 });
 
-describe('an inquiry that waits', () => {
-  /** Asks whether `prepare` was called. */
-  function watched(reference: string) {
-    const inquiry = inquiryOf(reference);
-    return { ...inquiry, prepare: vi.fn(inquiry.prepare) };
-  }
-
-  test('for a connection or its access token is prepared when it has both', async () => {
-    const [asked, file] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const token = JSON.stringify({ access_token: 'abc', expires_in: 600 });
-    const bureau = await startScriptedBureau({
-      token: [(...args) => void asked.promise.then(() => answer(token)(...args))],
-      inquiry: [(...args) => void file.promise.then(() => answer(FILE)(...args)), answer(FILE)],
-    });
-    const { client } = openTestClient({ maxConnections: 1 });
-    const [first, second] = [watched('first'), watched('second')];
-    const firstOutcome = client.inquire(first, { url: bureau.url, clientSecret: 'c2VjcmV0' });
-    await expect.poll(() => bureau.tokenRequests.length).toBe(1);
-    expect(first.prepare).not.toHaveBeenCalled();
-    asked.resolve();
-    await expect.poll(() => bureau.inquiries.length).toBe(1);
-    const secondOutcome = client.inquire(second, { url: bureau.url });
-    expect(second.prepare).not.toHaveBeenCalled();
-    file.resolve();
-    expect([wordOf(await firstOutcome), wordOf(await secondOutcome)]).toEqual(['file', 'file']);
-  });
-
-  test('goes out at once when it is prepared, although other credentials wait for their access token', async () => {
-    const bureau = await startScriptedBureau({ token: [() => {}] });
-    const { client } = openTestClient({ maxConnections: 1 });
-    const waiting = client.inquire(inquiryOf(), { url: bureau.url, clientSecret: 'c2VjcmV0' });
-    await expect.poll(() => bureau.tokenRequests.length).toBe(1);
-    expect(wordOf(await client.inquire(inquiryOf(), { url: bureau.url }))).toBe('file');
-    await client.close();
-    expect(wordOf(await waiting)).toBe('stopping');
-  });
-
-  test('is not made when it may not be made any more, and leaves its turn to the next one', async () => {
-    const bureau = await startScriptedBureau({});
-    const { client, metrics } = openTestClient({ maxConnections: 1 });
-    const prepare = async () => undefined;
-    const outcome = await client.inquire({ reference: 'a', prepare }, { url: bureau.url });
-    expect(outcome).toEqual({ kind: 'never_sent', reason: 'not_permitted' });
-    expect(wordOf(await client.inquire(inquiryOf(), { url: bureau.url }))).toBe('file');
-    expect(bureau.inquiries).toHaveLength(1);
-    expect(await metrics.text()).not.toContain('not_permitted');
-  });
-
-  test('for a connection longer than half of the deadline is never sent', async () => {
-    const bureau = await startScriptedBureau({ inquiry: [() => {}] });
-    const { client } = openTestClient({ maxConnections: 1 });
-    stopTime();
-    const hanging = client.inquire(inquiryOf(), { url: bureau.url });
-    await expect.poll(() => bureau.inquiries.length).toBe(1);
-    const waiting = watched('waiting');
-    const outcome = client.inquire(waiting, { url: bureau.url });
-    vi.advanceTimersByTime(10_000);
-    expect(wordOf(await outcome)).toBe('connections_busy');
-    expect(waiting.prepare).not.toHaveBeenCalled();
-    vi.advanceTimersByTime(10_000);
-    expect(wordOf(await hanging)).toBe('deadline');
-  });
-});
-
 describe('closing', () => {
   /** A bureau that answers once the gate is open. */
   async function startGatedBureau() {
@@ -393,11 +340,4 @@ async function startRefusingBureau(tls: TLSSocketOptions): Promise<string> {
     server.close();
   });
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-function wordOf(
-  outcome: Awaited<ReturnType<ReturnType<typeof openTestClient>['client']['inquire']>>,
-) {
-  if (outcome.kind !== 'answered') return outcome.reason;
-  return outcome.answer.kind === 'refused' ? outcome.answer.reason : outcome.answer.kind;
 }

@@ -163,41 +163,55 @@ export class BureauClient<Credentials> {
   ): Promise<InquiryOutcome> {
     const { format, hostRules, deadlineMs } = this.#options;
     if (this.#closing !== undefined) return neverSent('stopping');
+    const makeRequest: MakeRequest = (inquiry, token) => {
+      const request = format.makeRequest(inquiry, credentials, token);
+      checkBureauUrl(request.url, hostRules);
+      return request;
+    };
     let tokenRequest: BureauRequest | undefined;
     let origin: string;
     try {
       tokenRequest = format.makeTokenRequest(credentials);
+      if (tokenRequest !== undefined) checkBureauUrl(tokenRequest.url, hostRules);
       const url = format.urlOf(credentials);
-      for (const it of [tokenRequest?.url ?? url, url]) checkBureauUrl(it, hostRules);
+      checkBureauUrl(url, hostRules);
       origin = new URL(url).origin;
     } catch (error) {
       return this.#notMade(error);
     }
     const admission = this.#breakerOf(origin).admit();
     if (admission === undefined) return neverSent('breaker_open');
-    const makeRequest: MakeRequest = (inquiry, token) =>
-      format.makeRequest(inquiry, credentials, token);
+    const turns = this.#turnsOf(origin);
+    const turnByMs = startedMs + deadlineMs / 2;
     let outcome: InquiryOutcome | undefined;
     try {
-      // Before the turn: an inquiry that waits for its token keeps no turn from those that have one.
-      const token = tokenRequest && (await this.#tokens.get(tokenRequest));
-      if (token?.kind === 'never_sent') {
-        outcome = token;
-        return outcome;
-      }
-      const withinMs = startedMs + deadlineMs / 2 - this.#nowMs();
-      outcome = await this.#turnsOf(origin).run(withinMs, async () => {
+      outcome = await this.#sendInTurn(turns, turnByMs, pending, makeRequest, tokenRequest);
+      return outcome;
+    } finally {
+      admission(outcome === undefined ? 'nothing' : verdictOf(outcome));
+    }
+  }
+
+  /** Gets the access token, waits for the turn, and sends the inquiry if it may still be made. */
+  async #sendInTurn(
+    turns: ConnectionTurns,
+    turnByMs: number,
+    pending: PendingInquiry,
+    makeRequest: MakeRequest,
+    tokenRequest: BureauRequest | undefined,
+  ): Promise<InquiryOutcome> {
+    // Before the turn: an inquiry that waits for its token keeps no turn from those that have one.
+    const token = tokenRequest && (await this.#tokens.get(tokenRequest));
+    if (token?.kind === 'never_sent') return token;
+    try {
+      return await turns.run(turnByMs - this.#nowMs(), async () => {
         const inquiry = await pending.prepare();
         if (inquiry === undefined) return neverSent('not_permitted');
         return this.#send(inquiry, makeRequest, tokenRequest, token);
       });
-      return outcome;
     } catch (error) {
-      if (!(error instanceof NotSentError)) throw error;
-      outcome = neverSentAfter(error);
-      return outcome;
-    } finally {
-      admission(outcome === undefined ? 'nothing' : verdictOf(outcome));
+      if (error instanceof NotSentError) return neverSentAfter(error);
+      throw error;
     }
   }
 

@@ -29,7 +29,7 @@ export interface ExchangeLimits {
   readonly maxAnswerBytes: number;
 }
 
-/** The time for sending, or the process, had ended before the request was sent. */
+/** The time for sending or for its turn, or the process, had ended before the request was sent. */
 export class NotSentError extends Error {
   override name = 'NotSentError';
   readonly code: 'connections_busy' | 'deadline' | 'stopping';

@@ -7,6 +7,7 @@ import { silentLog } from '@creditlane/runtime/test-log';
 import { onTestFinished, vi } from 'vitest';
 import type { BureauFormat } from '../bureau.ts';
 import { BureauClient, type BureauClientOptions, type PendingInquiry } from './bureau-client.ts';
+import type { InquiryOutcome } from './inquiry-outcome.ts';
 
 /** What the bureau does with the connection when a request is there. */
 export type Script = (socket: Socket, request: string) => void;
@@ -172,6 +173,12 @@ export function openTestClient(options: Partial<BureauClientOptions<TestCredenti
 export function inquiryOf(reference = 'a-pull'): PendingInquiry {
   const subject = { firstName: 'A', lastName: 'B', dateOfBirth: '1980-01-01', addresses: [] };
   return { reference, prepare: async () => ({ reference, subject }) };
+}
+
+/** The outcome in one word. */
+export function wordOf(outcome: InquiryOutcome) {
+  if (outcome.kind !== 'answered') return outcome.reason;
+  return outcome.answer.kind === 'refused' ? outcome.answer.reason : outcome.answer.kind;
 }
 
 /** From now on, time passes only by `vi.advanceTimersByTime`. Sockets go on. */
