@@ -52,6 +52,7 @@ const applicationSubmitted: WebhookEventType<ApplicationSubmitted, null> = {
   numberingKey: ({ creditorId }) => creditorId,
   recipientLookup: { find: async (queries) => queries.map(() => recipients) },
   recipientQuery: () => null,
+  isGranted: async () => true,
   rendering: {
     at: 'sending',
     reference: ({ applicationId }) => applicationId,
@@ -59,7 +60,6 @@ const applicationSubmitted: WebhookEventType<ApplicationSubmitted, null> = {
       if (!isSnapshotServiceAvailable) throw new Error('the snapshot service is unavailable');
       return { applicationId, ...snapshots.get(applicationId) };
     },
-    isGranted: async () => true,
   },
 };
 

@@ -19,12 +19,15 @@ export async function openDispatcherDatabase(): Promise<TestDatabase> {
 export const migrateDispatcher = ({ url }: Pick<TestDatabase, 'url'>): Promise<void> =>
   migrate(url, [...(webhookDispatcher.database?.migrations ?? [])], silentLog);
 
+/** A replay asks for the grant on what the body names. */
+const NAMED = { retailerId: randomUUID(), creditorId: randomUUID() };
+
 /** A delivery in a lane of its own, under its first lease. */
 export function leasedDelivery(delivery: Partial<LeasedDelivery> = {}): LeasedDelivery {
   return {
     ...{ id: randomUUID(), fence: 1, attempts: 0, replays: 0 },
     ...{ orderingKey: randomUUID(), destinationId: randomUUID(), sequence: 1 },
-    ...{ event: 'applicationBooked', body: '{}', reference: null },
+    ...{ event: 'applicationBooked', body: JSON.stringify(NAMED), reference: null },
     ...{ recordedAt: new Date(), traceparent: null },
     ...delivery,
   };
@@ -132,7 +135,7 @@ export async function addEndedDeliveries(
     return {
       ...{ destinationId, orderingKey, numberingKey: creditorId, state, event, attempts: 1 },
       sequence: Math.floor(n / applications) + 1,
-      body: JSON.stringify({ applicationId: orderingKey }),
+      body: JSON.stringify({ ...NAMED, applicationId: orderingKey }),
       ...{ recordedAt: endedAt, createdAt: endedAt, settledAt: endedAt },
     };
   });

@@ -852,7 +852,7 @@ export type paths = {
          *     | `delivery_pending` | the delivery is `WAITING` for an earlier one of its application, or is being sent |
          *     | `destination_disabled` | nothing is sent to the destination; *Send a test event* enables it |
          *     | `delivery_unsendable` | the event has no body that could be sent: `reason` says what it lacks |
-         *     | `grant_missing` | the event is applicationExported or integrationEnabled, and you have no grant any more by which you would receive it |
+         *     | `grant_missing` | you have no grant any more by which you would receive the event |
          *     | `too_many_replays` | the delivery was replayed 100 times |
          */
         post: operations["replayDelivery"];
@@ -1461,8 +1461,8 @@ export type paths = {
          *     A delivery is skipped if it never had a body that could be sent, or was replayed 100 times, or was
          *     replayed alone or deleted since it was counted. Your destination has one replay at a time.
          *
-         *     An applicationExported or integrationEnabled that you would not receive any more, because your grant was withdrawn or
-         *     disabled, is not sent: it is `DEAD`, and its `reason` says so.
+         *     An event that you would not receive any more, because your grant was withdrawn or
+         *     disabled, is not sent: its delivery is `DEAD`, and its `reason` says so.
          *
          *     | code | condition |
          *     |---|---|

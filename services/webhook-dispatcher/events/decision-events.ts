@@ -19,6 +19,7 @@ import offer from './schemas/offer.json' with { type: 'json' };
 import pendingBanking from './schemas/pending-banking.json' with { type: 'json' };
 import {
   type GrantQuery,
+  grantOnEither,
   type RecipientLookup,
   UnreadableEventError,
   type WebhookEventType,
@@ -148,6 +149,7 @@ function decisionEventType(
     numberingKey: ({ creditorId }) => creditorId,
     recipientLookup: granted,
     recipientQuery: ({ retailerId, creditorId }) => ({ retailerId, creditorId }),
+    isGranted: grantOnEither(granted),
     rendering: { at: 'intake', payload: (event) => decisionPayload(event, status, hasOffer) },
   };
 }

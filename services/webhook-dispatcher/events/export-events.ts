@@ -9,7 +9,7 @@ import { createSchemaCompiler } from './body-schema.ts';
 import payloadSchema from './schemas/application-exported.json' with { type: 'json' };
 import {
   type GrantQuery,
-  isRecipient,
+  grantOnEither,
   type RecipientLookup,
   UnreadableEventError,
   type WebhookEventType,
@@ -21,16 +21,7 @@ import {
  * only. An export has one payload: the applications service stores its text, and JSON keeps the order of
  * members, so that every attempt has the same bytes.
  */
-export type FindExport = (
-  exportId: string,
-  traceparent: string | undefined,
-) => Promise<ExportPayload>;
-
-/** The members of the payload that name its retailer and its creditor. */
-interface ExportPayload {
-  readonly retailerId: string;
-  readonly creditorId: string;
-}
+export type FindExport = (exportId: string, traceparent: string | undefined) => Promise<object>;
 
 const schema = createSchemaCompiler()(payloadSchema);
 
@@ -53,12 +44,11 @@ export function exportSource(
       creditorId,
       integrationId,
     }),
+    isGranted: grantOnEither(granted),
     rendering: {
       at: 'sending',
       reference: ({ exportId }) => exportId,
       payload: findExport,
-      isGranted: ({ retailerId, creditorId }: ExportPayload, integrationId, traceparent) =>
-        isRecipient(granted, { retailerId, creditorId, integrationId }, traceparent),
     },
   };
   return {

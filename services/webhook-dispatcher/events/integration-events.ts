@@ -1,12 +1,12 @@
 /** The webhook event type integrationEnabled, which goes to the enabled integration only. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { IntegrationEnabled } from '@creditlane/proto/integrations/v1/integrations_events';
-import { isUuid, NIL_UUID } from '@creditlane/runtime/ids';
+import { isUuid } from '@creditlane/runtime/ids';
 import { createSchemaCompiler } from './body-schema.ts';
 import payloadSchema from './schemas/integration-enabled.json' with { type: 'json' };
 import {
   type GrantQuery,
-  isRecipient,
+  grantOnEither,
   type RecipientLookup,
   UnreadableEventError,
   type WebhookEventType,
@@ -45,21 +45,14 @@ export function integrationSource(
     numberingKey: ({ integrationId }) => integrationId,
     recipientLookup: ofIntegration,
     recipientQuery: ({ integrationId }) => integrationId,
+    // The enabling gave the grant on the retailer.
+    isGranted: grantOnEither(granted),
     // A configuration may hold secrets, so the dispatcher stores none.
     rendering: {
       at: 'sending',
       reference: ({ enablementId }) => enablementId,
       payload: async (enablementId, traceparent) =>
         payloadOf(await findEnablement(enablementId, traceparent)),
-      // The enabling gave the grant on the retailer. It is about no creditor.
-      isGranted: (
-        { retailerId }: Pick<RetailerEnablement, 'retailerId'>,
-        integrationId,
-        traceparent,
-      ) => {
-        const query = { retailerId, creditorId: NIL_UUID, integrationId };
-        return isRecipient(granted, query, traceparent);
-      },
     },
   };
   return {

@@ -3,6 +3,7 @@
  * event type; a source lists the descriptors of the webhooks that are made from one type of bus event.
  */
 import type { EventType, Topic } from '@creditlane/events/topics';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type { BodySchema } from './body-schema.ts';
 
@@ -20,14 +21,23 @@ export interface GrantQuery {
   readonly integrationId?: string;
 }
 
-/** Whether an integration is a recipient of an event at this time. Rejects like `granted`. */
-export async function isRecipient(
-  granted: RecipientLookup<GrantQuery>,
-  query: Required<GrantQuery>,
-  traceparent: string | undefined,
-): Promise<boolean> {
-  const [recipients] = await granted.find([query], traceparent);
-  return recipients !== undefined && recipients.length > 0;
+/** The members of a payload that name the retailer and, unless it is about none, the creditor. */
+export interface Concerned {
+  readonly retailerId: string;
+  readonly creditorId?: string;
+}
+
+/** The `isGranted` of an event type whose payload an integration may have by a grant on either. Rejects like `granted`. */
+export function grantOnEither(granted: RecipientLookup<GrantQuery>) {
+  return async (
+    { retailerId, creditorId = NIL_UUID }: Concerned,
+    integrationId: string,
+    traceparent: string | undefined,
+  ): Promise<boolean> => {
+    const query = { retailerId, creditorId, integrationId };
+    const [recipients] = await granted.find([query], traceparent);
+    return recipients !== undefined && recipients.length > 0;
+  };
 }
 
 /** Finds recipients. Event types share a lookup, so that a batch of events costs one call for each. */
@@ -64,6 +74,15 @@ export interface WebhookEventType<Event = unknown, RecipientQuery = unknown> {
   /** Finds the recipients. An event's recipients are settled when the event is consumed. */
   readonly recipientLookup: RecipientLookup<RecipientQuery>;
   recipientQuery(event: Event): RecipientQuery;
+  /**
+   * Whether the integration has a grant now by which it may have the payload. Asked of replays only: a replay is a new request,
+   * and the grant may have been withdrawn since the event. Rejects while that cannot be found out.
+   */
+  isGranted(
+    payload: object,
+    integrationId: string,
+    traceparent: string | undefined,
+  ): Promise<boolean>;
   readonly rendering: RenderedAtIntake<Event> | RenderedWhenSent<Event>;
 }
 
@@ -86,15 +105,6 @@ export interface RenderedWhenSent<Event> {
    * @param traceparent of the attempt
    */
   payload(reference: string, traceparent: string | undefined): Promise<object>;
-  /**
-   * Whether the integration has a grant now by which it may have the payload. Asked of replays only: a replay is a new request,
-   * and the grant may have been withdrawn since the event. Rejects while that cannot be found out.
-   */
-  isGranted(
-    payload: object,
-    integrationId: string,
-    traceparent: string | undefined,
-  ): Promise<boolean>;
 }
 
 /**

@@ -1,4 +1,4 @@
-// Replays of webhooks whose body is rendered when it is sent, after the integration has lost its grants.
+// Replays of webhooks after the integration has lost its grants.
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exported, SIN } from '../events/test-exports.ts';
@@ -18,41 +18,52 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-describe('an export of which the integration has lost its grants', () => {
-  let receiver: Receiver;
-  let dispatcher: Dispatcher;
-  const deliveryId = async () => {
-    const [delivery] = await ownDeliveries(dispatcher, receiver);
-    return delivery?.deliveryId ?? expect.unreachable();
-  };
-  const replayOne = async () =>
-    deliveriesClient(dispatcher).replayDelivery(
-      { deliveryId: await deliveryId() },
-      ownerOf(receiver),
-    );
-  const replayAll = (state: DeliveryState) =>
-    deliveriesClient(dispatcher).replayDeliveries({ filter: { state } }, ownerOf(receiver));
-  const withdraw = () => fixture.integrations.state.withoutGrants.add(receiver.destinationId);
-  const stored = async (): Promise<object[]> => {
-    const { rows } = await fixture.sql.query('SELECT state, reason, replays FROM deliveries');
-    return rows;
-  };
+let receiver: Receiver;
+let dispatcher: Dispatcher;
+const deliveryId = async () => {
+  const [delivery] = await ownDeliveries(dispatcher, receiver);
+  return delivery?.deliveryId ?? expect.unreachable();
+};
+const replayOne = async () =>
+  deliveriesClient(dispatcher).replayDelivery(
+    { deliveryId: await deliveryId() },
+    ownerOf(receiver),
+  );
+const replayAll = (state: DeliveryState) =>
+  deliveriesClient(dispatcher).replayDeliveries({ filter: { state } }, ownerOf(receiver));
+const withdraw = () => fixture.integrations.state.withoutGrants.add(receiver.destinationId);
+const stored = async (): Promise<object[]> => {
+  const { rows } = await fixture.sql.query('SELECT state, reason, replays FROM deliveries');
+  return rows;
+};
 
-  /** Exports to the receiver, and forgets the requests once the delivery has ended in the state. */
-  async function endExport(state: 'dead' | 'delivered') {
-    receiver = await fixture.addReceiver();
-    if (state === 'dead') receiver.respondWith(answer(500));
-    dispatcher = await fixture.start({ RETRY_DELAYS: '20ms' });
-    await dispatcher.bus.publish([exported(fixture, receiver.destinationId)]);
-    await until(async () => expect(await stored()).toMatchObject([{ state }]));
-    receiver.respondWith(answer(204));
-    receiver.received.length = 0;
-  }
+const anExport = () => exported(fixture, receiver.destinationId);
+const aDecision = () => fixture.event();
+const EVENTS = [
+  // The body is rendered when it is sent, from what the applications service has.
+  { name: 'an export', makeEvent: anExport, says: SIN },
+  // The body was stored at intake.
+  { name: 'a decision', makeEvent: aDecision, says: 'BOOKED' },
+];
+
+/** Sends the event to the receiver, and forgets the requests once the delivery has ended in the state. */
+async function endDelivery(state: 'dead' | 'delivered', makeEvent = anExport) {
+  receiver = await fixture.addReceiver();
+  if (state === 'dead') receiver.respondWith(answer(500));
+  dispatcher = await fixture.start({ RETRY_DELAYS: '20ms' });
+  await dispatcher.bus.publish([makeEvent()]);
+  await until(async () => expect(await stored()).toMatchObject([{ state }]));
+  receiver.respondWith(answer(204));
+  receiver.received.length = 0;
+}
+
+describe.each(EVENTS)('$name for which the integration has lost its grants', (event) => {
+  const { makeEvent, says } = event;
 
   test.each(['dead', 'delivered'] as const)(
     'is not replayed alone when it is %s, until there is a grant again',
     async (state) => {
-      await endExport(state);
+      await endDelivery(state, makeEvent);
       withdraw();
       await expect(replayOne()).rejects.toMatchObject({ kind: 'conflict', code: 'grant_missing' });
       await dispatcher.settled();
@@ -61,14 +72,14 @@ describe('an export of which the integration has lost its grants', () => {
       fixture.integrations.state.withoutGrants.clear();
       await replayOne();
       await dispatcher.settled();
-      expect(receiver.received).toMatchObject([{ body: expect.stringContaining(SIN) }]);
+      expect(receiver.received).toMatchObject([{ body: expect.stringContaining(says) }]);
     },
   );
 
   test.each(['dead', 'delivered'] as const)(
     'is not sent by a replay of many that are %s, and is dead with the reason',
     async (state) => {
-      await endExport(state);
+      await endDelivery(state, makeEvent);
       withdraw();
       await replayAll(state === 'dead' ? DeliveryState.DEAD : DeliveryState.DELIVERED);
       const withheld = { state: 'dead', reason: 'grant_missing', replays: 1 };
@@ -80,9 +91,11 @@ describe('an export of which the integration has lost its grants', () => {
       await until(() => expect(receiver.received).toHaveLength(1));
     },
   );
+});
 
+describe('an export for which the integration has lost its grants', () => {
   test('is not sent when the grants are withdrawn after the request for the replay', async () => {
-    await endExport('dead');
+    await endDelivery('dead');
     fixture.applications.state.isUnavailable = true;
     await replayOne();
     withdraw();
@@ -93,7 +106,7 @@ describe('an export of which the integration has lost its grants', () => {
   });
 
   test('can be replayed while the applications service hangs, and is not sent', async () => {
-    await endExport('dead');
+    await endDelivery('dead');
     const hanging = Promise.withResolvers<void>();
     fixture.applications.state.answering = hanging.promise;
     const context = { ...ownerOf(receiver), deadlineMs: Date.now() + 5_000 };
@@ -106,7 +119,7 @@ describe('an export of which the integration has lost its grants', () => {
   });
 
   test('is not sent while the grants cannot be looked up, and is sent when they are found to be there', async () => {
-    await endExport('dead');
+    await endDelivery('dead');
     const { applications, integrations } = fixture;
     applications.state.isUnavailable = true;
     await replayOne();

@@ -12,27 +12,28 @@ const WITHIN_MS = 2_000;
 export interface RequireGrantDeps {
   readonly log: Log;
   /** By the name of the webhook event type. */
-  readonly eventTypes: ReadonlyMap<string, Pick<WebhookEventType, 'orderedBy' | 'rendering'>>;
+  readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
 }
 
 /**
- * Throws if the content of the ended delivery is read when it is sent, and the caller has no grant to it any more. While that
- * cannot be found out, and when the content is lost, the replay may begin: each attempt at it asks again before it sends.
+ * Throws if the caller has no grant any more to what the ended delivery says. While that cannot be found out, and when the
+ * content is lost, the replay may begin: each attempt at it asks again before it sends.
  *
  * @throws Fault `grant_missing`
  */
 export async function requireGrant(
   { log, eventTypes }: RequireGrantDeps,
-  { id, event, state, reference }: FoundDelivery,
+  { id, event, state, body, reference }: FoundDelivery,
   { identity, traceparent }: Call,
 ): Promise<void> {
   // The recipients of a pending delivery are settled: a request makes its next attempt earlier, and no new one.
   if (state === 'due' || state === 'waiting') return;
-  const rendering = eventTypes.get(event)?.rendering;
-  if (rendering?.at !== 'sending' || reference === null) return;
+  const eventType = eventTypes.get(event);
+  // A newer version may have stored an event type that this one does not know, and does not send.
+  if (eventType === undefined) return;
   const isGranted = async () => {
-    const payload = await rendering.payload(reference, traceparent);
-    return rendering.isGranted(payload, identity.subject, traceparent);
+    const payload = await payloadOf(eventType, { body, reference }, traceparent);
+    return eventType.isGranted(payload, identity.subject, traceparent);
   };
   const limited = withTimeLimit(isGranted(), {
     limitMs: WITHIN_MS,
@@ -44,4 +45,16 @@ export async function requireGrant(
   });
   if (granted) return;
   throw conflict(GRANT_MISSING, 'The integration has no grant to receive the event any more.');
+}
+
+function payloadOf(
+  { name, rendering }: WebhookEventType,
+  { body, reference }: Pick<FoundDelivery, 'body' | 'reference'>,
+  traceparent: string | undefined,
+): Promise<object> | object {
+  if (body !== null) return JSON.parse(body);
+  if (rendering.at === 'sending' && reference !== null) {
+    return rendering.payload(reference, traceparent);
+  }
+  throw new Error(`the message of a ${name} has neither a body nor a reference`);
 }

@@ -5,6 +5,7 @@ import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
 import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinations.ts';
 import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
 import { isSuccess, type Outcome } from '../egress/exchange.ts';
+import type { RenderedBody } from '../events/body-schema.ts';
 import {
   ContentLostError,
   GRANT_MISSING,
@@ -105,7 +106,7 @@ async function tryToSend(
   let asksForContent = false;
   try {
     const destination = await destinations.get(destinationId, traceparent);
-    // The grants at intake decided who receives the event. Only `renderBody` asks for them again, for a replay.
+    // The grants at intake decided who receives the event. Only `bodyToSend` asks for them again, for a replay.
     if (destination === undefined) return unsendable('destination_removed');
 
     if (destination.keys.length === 0) {
@@ -114,9 +115,8 @@ async function tryToSend(
     }
     asksForContent = true;
     const { integrationId } = destination;
-    const stored = storedBody(delivery);
-    const { body, deadReason } =
-      stored ?? (await renderBody(eventType, delivery, { integrationId, traceparent }));
+    const content = await bodyToSend(eventType, delivery, { integrationId, traceparent });
+    const { body, deadReason } = content;
     asksForContent = false;
     if (deadReason !== undefined) return unsendable(deadReason);
 
@@ -143,24 +143,29 @@ interface BodyToSend {
   readonly deadReason: string | undefined;
 }
 
-/** The body that was rendered, and found to match its schema, at intake. */
-function storedBody({ body }: LeasedDelivery): BodyToSend | undefined {
-  return body === null ? undefined : { body, deadReason: undefined };
+async function bodyToSend(
+  eventType: WebhookEventType,
+  { body: stored, reference, replays }: LeasedDelivery,
+  { integrationId, traceparent }: { integrationId: string; traceparent: string | undefined },
+): Promise<BodyToSend> {
+  const { body, mismatch } =
+    stored === null
+      ? await renderBody(eventType, reference, traceparent)
+      : { body: stored, mismatch: undefined };
+  if (mismatch !== undefined || replays === 0) return { body, deadReason: mismatch };
+  const isGranted = await eventType.isGranted(JSON.parse(body), integrationId, traceparent);
+  return { body, deadReason: isGranted ? undefined : GRANT_MISSING };
 }
 
 async function renderBody(
   { name, rendering, schema }: WebhookEventType,
-  { reference, replays }: LeasedDelivery,
-  { integrationId, traceparent }: { integrationId: string; traceparent: string | undefined },
-): Promise<BodyToSend> {
+  reference: string | null,
+  traceparent: string | undefined,
+): Promise<RenderedBody> {
   if (rendering.at !== 'sending' || reference === null) {
     throw new Error(`a ${name} without a body and a reference cannot be rendered`);
   }
-  const payload = await rendering.payload(reference, traceparent);
-  const { body, mismatch } = schema.render(payload);
-  if (mismatch !== undefined || replays === 0) return { body, deadReason: mismatch };
-  const isGranted = await rendering.isGranted(payload, integrationId, traceparent);
-  return { body, deadReason: isGranted ? undefined : GRANT_MISSING };
+  return schema.render(await rendering.payload(reference, traceparent));
 }
 
 /** Whether the destination still has this revision: a 410 from an earlier URL must not disable it. */

@@ -147,12 +147,12 @@ export async function findOwnDeliveries(db: Queryable, query: ListQuery): Promis
   };
 }
 
-/** A delivery with the reference that its message holds in the place of a body. */
-export type FoundDelivery = OwnDeliveryRow & { reference: string | null };
+/** A delivery with the content of its message: the body, or the reference from which the body is rendered when sent. */
+export type FoundDelivery = OwnDeliveryRow & { body: string | null; reference: string | null };
 
 const selectDelivery = defineStatement<FoundDelivery>(
   'own_delivery_find',
-  `SELECT ${COLUMNS}, m.reference
+  `SELECT ${COLUMNS}, m.body, m.reference
    FROM deliveries AS d JOIN messages AS m ON m.event_id = d.event_id
    LEFT JOIN destination_states AS s ON s.destination_id = d.destination_id
    WHERE d.id = $1 AND d.destination_id = $2 AND ${endedWithinSql('d', '$3', '$4')}`,
