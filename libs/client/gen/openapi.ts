@@ -2166,6 +2166,8 @@ export type components = {
             retailerId: string;
             /** @description The `X-Request-Id` of the request for the pull. */
             requestId: string;
+            /** @description The `requestId` in the body of the request for the pull; absent without one. */
+            callerRequestId?: string;
             /** @description Whether the request had `Prefer: force-pull`. */
             forced: boolean;
             /**
@@ -4990,6 +4992,7 @@ export interface operations {
                      *           "requestedBy": "0198c0de-0000-7000-8000-00000000d001",
                      *           "retailerId": "0198c0de-0000-7000-8000-00000000a001",
                      *           "requestId": "0198c0de-7f5a-7c3e-9d61-3f3f0f2a9b11",
+                     *           "callerRequestId": "deal-7781",
                      *           "forced": false,
                      *           "sentAt": "2026-03-02T15:04:05.980Z",
                      *           "hitType": "HIT",

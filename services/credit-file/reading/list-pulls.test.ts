@@ -15,7 +15,11 @@ async function list({ limit = 25, cursor = '', retailerId = fixture.applicant.re
 test('each pull is listed with who asked, on which consent, and what became of it', async () => {
   const { service, applicant } = fixture;
   const subject = randomUUID();
-  const first = await request(service, applicant, { subject, xRequestId: 'request-1' });
+  const first = await request(service, applicant, {
+    subject,
+    xRequestId: 'request-1',
+    requestId: 'deal-7781',
+  });
   await readEnded(service, applicant);
   service.bureau.answer = async () =>
     answered({ kind: 'refused', reason: 'credentials', code: 'E0819', description: '' });
@@ -34,6 +38,7 @@ test('each pull is listed with who asked, on which consent, and what became of i
     requestedBy: subject,
     retailerId,
     requestId: 'request-1',
+    callerRequestId: 'deal-7781',
     forced: false,
     hitType: 'HIT',
     consent: {
@@ -47,7 +52,7 @@ test('each pull is listed with who asked, on which consent, and what became of i
     },
   });
   expect(pulls[1]?.sentAt).toBeDefined();
-  expect(pulls[0]).toMatchObject({ forced: true, hitType: '' });
+  expect(pulls[0]).toMatchObject({ forced: true, callerRequestId: '', hitType: '' });
 });
 
 test('pages follow one another without a gap, and another list refuses the cursor', async () => {

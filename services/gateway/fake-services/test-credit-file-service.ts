@@ -68,6 +68,7 @@ export function fakeCreditFileService(services: TestServices): ServiceRoutes[] {
           requestedBy: call.identity.subject,
           retailerId: call.identity.retailerId ?? '',
           requestId: 'order-7781',
+          callerRequestId: 'deal-7781',
           consent,
           sentAt: AT,
           hitType: 'HIT',

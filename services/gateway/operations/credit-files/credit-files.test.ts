@@ -265,6 +265,7 @@ describe('the pulls of an applicant', () => {
         requestedBy: ids.integration,
         retailerId: ids.retailer,
         requestId: 'order-7781',
+        callerRequestId: 'deal-7781',
         forced: false,
         hitType: 'HIT',
         consent: { purpose: 'CREDIT_APPLICATION', textVersion: '2026-01' },

@@ -310,6 +310,13 @@ export declare type PullEvidence = Message<"creditlane.creditfile.v1.PullEvidenc
    * @generated from field: string hit_type = 8;
    */
   hitType: string;
+
+  /**
+   * The caller's own id of the request; empty without one.
+   *
+   * @generated from field: string caller_request_id = 9;
+   */
+  callerRequestId: string;
 };
 
 /**
