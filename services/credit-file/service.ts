@@ -11,6 +11,7 @@ import { erasureAttempts1764980000000 } from './migrations/0015-erasure-attempts
 import { dueErasures1764990000000 } from './migrations/0016-due-erasures.ts';
 import { answersByAge } from './migrations/0017-answers-by-age.ts';
 import { joinedRequests1765900000000 } from './migrations/0018-joined-requests.ts';
+import { bureauCodes1766000000000 } from './migrations/0019-bureau-codes.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -33,6 +34,7 @@ export const creditFile = defineService(
         dueErasures1764990000000,
         ...answersByAge,
         joinedRequests1765900000000,
+        bureauCodes1766000000000,
       ],
       // No request and no pull holds a connection while it waits for a bureau or for another service.
       poolSize: { default: 5, min: 2 },

@@ -7,7 +7,7 @@ import { EntitySchema } from 'typeorm';
  * requested pull, and the end of the lease of a running one. `fence` counts the owners of the pull.
  * `sent_at` is committed before the inquiry is sent. `request_key` is the caller's own id of the request,
  * and `request_id` the X-Request-Id. `key_id` is the applicant's data key, which seals the file. `consent` is the evidence of the consent that the pull is made on.
- * `traceparent` is that of the request that made the pull.
+ * `traceparent` is that of the request that made the pull. `bureau_code` is the bureau's code for why it refused the inquiry.
  */
 const pulls = new EntitySchema({
   name: 'pulls',
@@ -34,6 +34,7 @@ const pulls = new EntitySchema({
     sent_at: { type: 'timestamptz', nullable: true },
     finished_at: { type: 'timestamptz', nullable: true },
     traceparent: { type: 'text', nullable: true },
+    bureau_code: { type: 'text', nullable: true },
   },
   indices: [
     { name: 'pulls_sequence', columns: ['applicant_id', 'seq'], unique: true },

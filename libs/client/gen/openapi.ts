@@ -520,7 +520,7 @@ export type paths = {
          *     | under way | 200 with `source` and `requestedDate` alone, `Retry-After: 1` | `PENDING` |
          *     | complete | 200 with the file, which always has `id` and `hitType` | `COMPLETE` |
          *     | failed, with an earlier file | 200 with the earlier file | `FAILED` |
-         *     | failed, without one | 404 `credit_file_failed`; `message` names bureau and reason | `FAILED` |
+         *     | failed, without one | 404 `credit_file_failed`; `message` names the bureau, the reason and the bureau's code, if it gave one | `FAILED` |
          *     | outcome unknown, with an earlier file | 200 with the earlier file | `UNKNOWN` |
          *     | outcome unknown, without one | 404 `credit_file_outcome_unknown` | `UNKNOWN` |
          *     | none | 404 `credit_file_not_requested` | |
@@ -2139,7 +2139,7 @@ export type components = {
             id: string;
             source: components["schemas"]["CreditFileSource"];
             /**
-             * @description `UNKNOWN`: the bureau may have got the inquiry, and its answer was lost. Such a pull is never repeated by itself.
+             * @description `UNKNOWN`: the bureau may have made the inquiry: its answer was lost, or its server answered with an error. Such a pull is never repeated by itself.
              * @enum {string}
              */
             state: "REQUESTED" | "RUNNING" | "COMPLETE" | "FAILED" | "UNKNOWN";
@@ -2155,6 +2155,8 @@ export type components = {
              * @enum {string}
              */
             failure?: "CREDENTIALS" | "REJECTED" | "UNAVAILABLE" | "MALFORMED_ANSWER" | "CONSENT";
+            /** @description The bureau's own code for why it refused the inquiry, or `HTTP_` and the status of its answer; absent without one. */
+            bureauCode?: string;
         };
         CreditFilePullEvidence: {
             /**

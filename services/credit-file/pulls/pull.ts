@@ -36,6 +36,8 @@ export interface PullRow {
   state: State;
   /** Only of a failed pull. */
   failure: Failure | null;
+  /** The bureau's code for why it refused the inquiry; null without one. */
+  bureauCode: string | null;
   forced: boolean;
   /** The caller's own id of the request; null without one. */
   requestKey: string | null;
@@ -101,7 +103,7 @@ export function sourceOf(value: SourceValue): Source {
   return source;
 }
 
-export function pullMessage({ id, source, state, failure, ...times }: PullRow): Pull {
+export function pullMessage({ id, source, state, failure, bureauCode, ...times }: PullRow): Pull {
   return create(PullSchema, {
     id,
     source: SourceValue[source],
@@ -109,5 +111,6 @@ export function pullMessage({ id, source, state, failure, ...times }: PullRow): 
     requestedAt: timestampFromDate(times.requestedAt),
     ...(times.finishedAt && { finishedAt: timestampFromDate(times.finishedAt) }),
     ...(failure && { failure: FailureReason[failure] }),
+    bureauCode: bureauCode ?? '',
   });
 }

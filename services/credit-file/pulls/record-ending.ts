@@ -56,7 +56,14 @@ type NotSentReason = NeverSentReason | 'sending_not_recorded' | 'lease_ended';
 /** What is known about a pull when it ends. */
 export type Ending =
   | { state: 'COMPLETE'; file: CreditFile & Pick<CompleteFile, 'hitType'> }
-  | { state: 'FAILED'; failure: Failure; wasSent: boolean; notSent?: NotSentReason | undefined }
+  | {
+      state: 'FAILED';
+      failure: Failure;
+      wasSent: boolean;
+      notSent?: NotSentReason | undefined;
+      /** Why the bureau refused the inquiry. */
+      bureauCode?: string | undefined;
+    }
   | { state: 'UNKNOWN' };
 
 /** The ending of a pull that has failed. */

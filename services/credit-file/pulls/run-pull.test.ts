@@ -137,16 +137,25 @@ test.each([
   {
     outcome: answered({ kind: 'refused', reason: 'credentials', code: 'E0819', description: '' }),
     failure: 'CREDENTIALS',
+    bureauCode: 'E0819',
     wasSent: true,
   },
   {
     outcome: answered({ kind: 'refused', reason: 'rejected', code: 'EV304', description: '' }),
     failure: 'REJECTED',
+    bureauCode: 'EV304',
     wasSent: true,
   },
   {
     outcome: answered({ kind: 'refused', reason: 'unavailable', code: 'E9', description: '' }),
     failure: 'UNAVAILABLE',
+    bureauCode: 'E9',
+    wasSent: true,
+  },
+  {
+    // May repeat the inquiry.
+    outcome: answered({ kind: 'refused', reason: 'rejected', code: 'AB 12', description: '' }),
+    failure: 'REJECTED',
     wasSent: true,
   },
   {
@@ -162,6 +171,7 @@ test.each([
     const { id } = await request(service, applicant, { source: Source.TRANSUNION });
     const { pull, state } = await readEnded(service, applicant);
     expect([state, pull?.failure]).toEqual(['FAILED', FailureReason[it.failure]]);
+    expect(pull?.bureauCode).toBe('bureauCode' in it ? it.bureauCode : '');
     expect(inquiries()).toHaveLength(1);
     expect((await stateOf(id)).sent_at !== null).toBe(it.wasSent);
     const notSent = `SELECT FROM audit_records WHERE pull_id = $1 AND action = 'PULL_NOT_SENT'`;

@@ -232,7 +232,8 @@ function endingOf(
     log.warn({ pullId, source }, 'the answer of a bureau is malformed');
     return failed('MALFORMED_ANSWER', true);
   }
-  // The bureau's own description may repeat the inquiry, so only the code is logged.
-  log.info({ pullId, source, code: answer.code.slice(0, 20) }, 'a bureau refused an inquiry');
-  return failed(FAILURE_OF_REFUSAL[answer.reason], true);
+  // The bureau's own description may repeat the inquiry, and so may a code of other characters.
+  const bureauCode = /^[\w.-]{1,20}$/.test(answer.code) ? answer.code : undefined;
+  log.info({ pullId, source, bureauCode }, 'a bureau refused an inquiry');
+  return { ...failed(FAILURE_OF_REFUSAL[answer.reason], true), bureauCode };
 }

@@ -190,20 +190,29 @@ export async function postponePull(
 // `sent_at` stays when the bureau has got the inquiry. An UNKNOWN pull of the same owner gets its late answer.
 const endRow = defineStatement<PullRow>(
   'pull_end',
-  `UPDATE pulls SET state = $3, failure = $4, due_at = NULL, finished_at = clock_timestamp(),
-     sent_at = CASE WHEN $5 THEN sent_at END
+  `UPDATE pulls SET state = $3, failure = $4, bureau_code = $6, due_at = NULL,
+     finished_at = clock_timestamp(), sent_at = CASE WHEN $5 THEN sent_at END
    WHERE id = $1 AND fence = $2
      AND (state = 'RUNNING' OR (state = 'UNKNOWN' AND $3 <> 'UNKNOWN'))
    RETURNING ${PULL_COLUMNS}`,
 );
 
+interface PullEnding {
+  state: State;
+  failure?: Failure;
+  bureauCode?: string | undefined;
+  /** Whether the bureau has got the inquiry, or may have got it. */
+  wasSent: boolean;
+}
+
 /** Ends a pull; undefined when it has another owner or has ended before. */
 export async function endPull(
   tx: Queryable,
   { id, fence }: Pick<OwnedPull, 'id' | 'fence'>,
-  { state, failure, wasSent }: { state: State; failure?: Failure; wasSent: boolean },
+  { state, failure, bureauCode, wasSent }: PullEnding,
 ): Promise<PullRow | undefined> {
-  const [row] = await endRow.run(tx, [id, fence, state, failure ?? null, wasSent]);
+  const values = [id, fence, state, failure ?? null, wasSent, bureauCode ?? null];
+  const [row] = await endRow.run(tx, values);
   return row;
 }
 

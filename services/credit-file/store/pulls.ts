@@ -6,7 +6,7 @@ import type { ApplicantKey } from '../scope.ts';
 
 export const PULL_COLUMNS = `pulls.id, pulls.retailer_id AS "retailerId",
      pulls.application_id AS "applicationId", pulls.applicant_id AS "applicantId", pulls.seq,
-     pulls.source, pulls.state, pulls.failure, pulls.forced, pulls.request_key AS "requestKey",
+     pulls.source, pulls.state, pulls.failure, pulls.bureau_code AS "bureauCode", pulls.forced, pulls.request_key AS "requestKey",
      pulls.key_id AS "keyId", pulls.requested_by AS "requestedBy", pulls.request_id AS "requestId", pulls.consent,
      pulls.requested_at AS "requestedAt", pulls.sent_at AS "sentAt",
      pulls.finished_at AS "finishedAt"`;
@@ -60,7 +60,7 @@ export async function findEarlierPulls(
 /** A pull that is requested. */
 export type NewPull = Omit<
   PullRow,
-  'seq' | 'state' | 'failure' | 'sentAt' | 'finishedAt' | 'requestedAt'
+  'seq' | 'state' | 'failure' | 'bureauCode' | 'sentAt' | 'finishedAt' | 'requestedAt'
 > & { traceparent: string | undefined };
 
 const insertRow = defineStatement<PullRow>(

@@ -3,6 +3,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import {
   FailureReason,
+  type Pull,
   PullState,
   Source,
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
@@ -26,7 +27,9 @@ beforeEach(() => {
 const path = `/v1/applications/${ids.application}/credit-file/${ids.applicant}`;
 const last = (method: string) => services.called(method).at(-1)?.request as never;
 
-function setPull(state: PullState, more: { failure?: FailureReason; file?: object } = {}) {
+type FailedPull = Partial<Pick<Pull, 'failure' | 'bureauCode'>>;
+
+function setPull(state: PullState, more: FailedPull & { file?: object } = {}) {
   const { file, ...failed } = more;
   const requestedAt = timestampFromDate(new Date('2026-03-03T04:30:00Z'));
   const pull = { id: newId(), source: Source.EQUIFAX, state, requestedAt, ...failed };
@@ -233,6 +236,13 @@ describe('a read', () => {
     expect([answer.status, answer.json.code]).toEqual([404, 'credit_file_failed']);
     expect(answer.json.message).toBe(`EQUIFAX gave no credit file, ${reason}.`);
     expect(answer.headers.get('x-credit-file-status')).toBe('FAILED');
+  });
+
+  test('after a refusal of the bureau is 404 with the code of the bureau', async () => {
+    setPull(PullState.FAILED, { failure: FailureReason.REJECTED, bureauCode: 'E0807' });
+    expect((await read()).json.message).toBe(
+      'EQUIFAX gave no credit file, REJECTED: it refused the contents of the inquiry (its code: E0807).',
+    );
   });
 
   test('after an unknown outcome without an earlier file is 404 with the status UNKNOWN', async () => {

@@ -194,18 +194,20 @@ const REASONS: Record<FailureReason, string> = {
 };
 
 /** Names the bureau and the class of the reason. */
-function withoutFile({ source, state, failure }: Pull): Fault {
+function withoutFile({ source, state, failure, bureauCode }: Pull): Fault {
   const intro = `${nameOf(source)} gave no credit file`;
   if (state === PullState.COMPLETE) {
     return notFound('credit_file_not_found', `${intro} that is still kept.`);
   }
   if (state === PullState.UNKNOWN) {
-    const reason = 'it may have got the inquiry, and its answer was lost';
+    const reason =
+      'it may have made the inquiry, but its answer was lost, or its server answered with an error';
     const message = `${intro}, UNKNOWN: ${reason}; a new request would be a second inquiry.`;
     return notFound('credit_file_outcome_unknown', message);
   }
   const reason = `${FailureReason[failure]}: ${REASONS[failure]}`;
-  return notFound('credit_file_failed', `${intro}, ${reason}.`);
+  const code = bureauCode === '' ? '' : ` (its code: ${bureauCode})`;
+  return notFound('credit_file_failed', `${intro}, ${reason}${code}.`);
 }
 
 function nameOf(source: Source): 'EQUIFAX' | 'TRANSUNION' {

@@ -48,6 +48,13 @@ export declare type Pull = Message<"creditlane.creditfile.v1.Pull"> & {
    * @generated from field: creditlane.creditfile.v1.FailureReason failure = 6;
    */
   failure: FailureReason;
+
+  /**
+   * The bureau's code for why it refused the inquiry; empty without one.
+   *
+   * @generated from field: string bureau_code = 7;
+   */
+  bureauCode: string;
 };
 
 /**
