@@ -17,6 +17,7 @@ import {
   authorise,
   confirmCaller,
   findCaller,
+  forgetChangedAccess,
 } from './middleware/caller.ts';
 import { compressAnswers } from './middleware/compression.ts';
 import { limitConcurrency } from './middleware/concurrency-limit.ts';
@@ -84,7 +85,8 @@ function middlewareOf(
 ): OperationMiddleware[] {
   const { callers, access, rateLimiter, requestsUnderWay, largeReads, timeoutMs } = deps;
   const { deprecation, turn } = operation;
-  const takesKey = operation.access.caller !== 'link';
+  const { caller, changesAccessOf } = operation.access;
+  const takesKey = caller !== 'link';
   return [
     startOperation(operation, timeoutMs),
     ...(deprecation === undefined ? [] : [announceDeprecation(deprecation)]),
@@ -98,6 +100,7 @@ function middlewareOf(
     ...(turn === 'before_call' ? [readInTurn(largeReads)] : []),
     ...(takesKey ? [confirmCaller(callers, access)] : []),
     authorise(access),
+    ...(changesAccessOf === undefined ? [] : [forgetChangedAccess(callers, access)]),
     holdAnswer(deps.answerBytesHeld),
     runOperation(operation, handler, largeReads),
   ];

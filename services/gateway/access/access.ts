@@ -45,18 +45,28 @@ interface OnlyRetailerQuestion {
 
 export class Access {
   readonly #peers: AccessPeers;
-  readonly #findScope;
-  readonly #findOnlyRetailer;
+  readonly #scopes;
+  readonly #onlyRetailers;
 
   /** The scope of a caller, and the only retailer granted to a caller, are cached for `cacheMs`. */
   constructor(peers: AccessPeers, { cacheMs }: { cacheMs: number }) {
     this.#peers = peers;
-    const cache = { ttlMs: cacheMs, max: CACHED_SCOPES };
-    this.#findScope = cachedLookup((question: ScopeQuestion) => this.#scope(question), cache);
-    this.#findOnlyRetailer = cachedLookup(
+    const cache = {
+      ttlMs: cacheMs,
+      max: CACHED_SCOPES,
+      ownerOf: ({ integrationId }: OnlyRetailerQuestion) => integrationId,
+    };
+    this.#scopes = cachedLookup((question: ScopeQuestion) => this.#scope(question), cache);
+    this.#onlyRetailers = cachedLookup(
       (question: OnlyRetailerQuestion) => this.#onlyRetailer(question),
       cache,
     );
+  }
+
+  /** Looks up anew what the integration is granted. */
+  forget(integrationId: string): void {
+    this.#scopes.forget(integrationId);
+    this.#onlyRetailers.forget(integrationId);
   }
 
   /**
@@ -95,14 +105,14 @@ export class Access {
     if (rule.sides.length === 0) return { kind, subject, permissions };
     if (rule.requiresRetailer && target.retailerContext === undefined) {
       const question = { integrationId: subject, limits };
-      const { retailerId } = await this.#findOnlyRetailer(subject, question);
+      const { retailerId } = await this.#onlyRetailers.find(subject, question);
       if (retailerId === undefined) throw retailerRequired();
       return { kind, subject, permissions, retailerId };
     }
     const relevant = relevantTo(rule, target);
     const key = [subject, rule.whileDisabled, ...rule.sides, ...Object.values(relevant)].join(' ');
     const question = { integrationId: subject, rule, target: relevant, limits };
-    const { scope, isRetailerDenied } = await this.#findScope(key, question);
+    const { scope, isRetailerDenied } = await this.#scopes.find(key, question);
     if (isRetailerDenied && rule.forbidsDeniedRetailer) {
       const message = 'your integration has no grant on the retailer that this request is made for';
       throw forbidden('retailer_access_denied', message);

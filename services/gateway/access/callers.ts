@@ -35,7 +35,7 @@ const NEW_KEY_LOOKUPS = {
 
 export class Callers {
   readonly #access: Client<typeof AccessService>;
-  readonly #find;
+  readonly #lookup;
   readonly #newKeys = new TurnQueue(NEW_KEY_LOOKUPS);
 
   /** The caller of a key, or that the key has none, is cached for `cacheMs`. */
@@ -43,9 +43,10 @@ export class Callers {
     this.#access = access;
     const lookUp = (key: Key, isKnown: boolean) =>
       isKnown ? this.#authenticate(key) : this.#newKeys.run(() => this.#authenticate(key));
-    this.#find = cachedLookup(lookUp, {
+    this.#lookup = cachedLookup(lookUp, {
       ttlMs: cacheMs,
       max: CACHED_KEYS,
+      ownerOf: (_key, { caller }) => caller?.id,
       apart: { includes: ({ caller }) => caller === undefined, max: CACHED_UNKNOWN_KEYS },
     });
   }
@@ -60,8 +61,13 @@ export class Callers {
     if (!key) throw unauthenticated('key_missing', 'send your key in the Authorization header');
     if (!isWellFormedApiKey(key)) throw rejected();
     const digest = digestApiKey(key);
-    const found = this.#find(digest.toString('base64'), { digest, limits });
+    const found = this.#lookup.find(digest.toString('base64'), { digest, limits });
     return found instanceof Promise ? found.then(requireCaller) : requireCaller(found);
+  }
+
+  /** Looks up anew the keys of the integration, and what it may do. */
+  forget(integrationId: string): void {
+    this.#lookup.forget(integrationId);
   }
 
   async #authenticate({ digest, limits }: Key): Promise<Found> {

@@ -10,8 +10,10 @@ function openCache(ttlMs = 1_000) {
     calls.push(call);
     return call.promise;
   };
-  const find = cachedLookup(lookUp, { ttlMs, max: 10, clock });
-  return { find: async () => (await find('key', {})).answer, calls, clock };
+  const ownerOf = () => 'owner';
+  const cache = cachedLookup(lookUp, { ttlMs, max: 10, ownerOf, clock });
+  const find = async () => (await cache.find('key', {})).answer;
+  return { find, forget: cache.forget, calls, clock };
 }
 
 test('concurrent lookups share one call, and a later lookup is answered from the cache', async () => {
@@ -68,12 +70,18 @@ test('a time to live of 0 caches nothing', async () => {
 test('answers kept apart evict no others, and their keys are not known', async () => {
   const clock = { nowMs: 100, now: () => clock.nowMs };
   const known: string[] = [];
-  const find = cachedLookup(
+  const { find } = cachedLookup(
     async (key: string, isKnown) => {
       if (isKnown) known.push(key);
       return { found: !key.startsWith('unknown') };
     },
-    { ttlMs: 1_000, max: 2, apart: { includes: ({ found }) => !found, max: 2 }, clock },
+    {
+      ttlMs: 1_000,
+      max: 2,
+      ownerOf: (key) => key,
+      apart: { includes: ({ found }) => !found, max: 2 },
+      clock,
+    },
   );
   const findAll = async (...keys: string[]) => {
     for (const key of keys) await find(key, key);
@@ -86,4 +94,32 @@ test('answers kept apart evict no others, and their keys are not known', async (
   clock.nowMs += 1_000;
   await findAll('a', 'b', 'unknown 3');
   expect(known).toEqual(['a', 'b']);
+});
+
+test('an answer about an owner that was forgotten is looked up again, and that of another is not', async () => {
+  const { find, forget, calls } = openCache();
+  const asked = find();
+  calls[0]?.resolve({ answer: 'first' });
+  await asked;
+  forget('another');
+  expect(await find()).toBe('first');
+  forget('owner');
+  const again = find();
+  calls[1]?.resolve({ answer: 'second' });
+  expect(await again).toBe('second');
+  expect(await find()).toBe('second');
+  expect(calls).toHaveLength(2);
+});
+
+test('a call that began before its owner was forgotten answers no later lookup', async () => {
+  const { find, forget, calls } = openCache();
+  const before = find();
+  forget('owner');
+  const after = find();
+  calls[1]?.resolve({ answer: 'after' });
+  calls[0]?.resolve({ answer: 'before' });
+  expect(await Promise.all([before, after])).toEqual(['before', 'after']);
+  const last = find();
+  calls[2]?.resolve({ answer: 'last' });
+  expect(await last).toBe('last');
 });

@@ -36,6 +36,11 @@ export interface DescribedAccess {
   requiresRetailer?: boolean;
   /** Runtime expressions by name; see access-target.ts. */
   target?: Record<string, string>;
+  /**
+   * The integration whose keys, permissions or grants the operation changes: `caller`, or a runtime expression. It is
+   * looked up anew afterwards.
+   */
+  changesAccessOf?: string;
 }
 
 export interface DescribedOperation extends DescribedDeprecation {

@@ -13,7 +13,12 @@ import {
   type PathItem,
   resolveReference,
 } from './openapi-document.ts';
-import { accessTargetReader, type ReadAccessTarget } from './operation-parts/access-target.ts';
+import {
+  accessTargetReader,
+  idReader,
+  type ReadAccessTarget,
+  type ReadId,
+} from './operation-parts/access-target.ts';
 import { type BodyLimits, bodyLimits } from './operation-parts/body-limits.ts';
 import { deprecationHeaders } from './operation-parts/deprecation.ts';
 import { mayHoldList } from './operation-parts/large-answers.ts';
@@ -31,6 +36,8 @@ export interface AccessRule
   readonly permission: string | undefined;
   /** Reads which records a request names. */
   readonly target: ReadAccessTarget;
+  /** The integration whose keys, permissions or grants the operation changes, if any. */
+  readonly changesAccessOf: 'caller' | ReadId | undefined;
 }
 
 /**
@@ -168,6 +175,7 @@ function accessRule(
     whileDisabled = false,
     forbidsDeniedRetailer = false,
     target = {},
+    changesAccessOf: changed,
   } = rule ?? { caller: '' };
   const known = side.every((it) => it === 'retailer' || it === 'creditor');
   const isLink = caller === 'link';
@@ -189,6 +197,8 @@ function accessRule(
     forbidsDeniedRetailer,
     requiresRetailer,
     target: accessTargetReader(target, sources),
+    changesAccessOf:
+      changed === undefined || changed === 'caller' ? changed : idReader(changed, sources),
   };
 }
 

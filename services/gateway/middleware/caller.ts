@@ -75,6 +75,29 @@ function identify(access: Access, state: OperationState): Promise<Identity> {
   return access.identity(caller, operation.access, target, limits);
 }
 
+/**
+ * For operations that change the access of an integration: its next request at this server is served by what it may do then.
+ * At other servers, what they have looked up before expires.
+ */
+export function forgetChangedAccess(callers: Callers, access: Access): OperationMiddleware {
+  return async function forgetChangedAccess({ state }, next) {
+    try {
+      await next();
+    } finally {
+      // After a failure, too: a service may have made the change and its answer was lost.
+      const { changesAccessOf } = state.operation.access;
+      const id =
+        changesAccessOf === 'caller'
+          ? state.caller.id
+          : changesAccessOf?.(state.parameters, state.body);
+      if (id !== undefined) {
+        callers.forget(id);
+        access.forget(id);
+      }
+    }
+  };
+}
+
 /** Resolves to the identity that the caller of the request has now; rejects as the middleware that found it first. */
 export type ConfirmAccess = (ctx: OperationContext) => Promise<Identity>;
 

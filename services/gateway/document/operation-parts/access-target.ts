@@ -23,7 +23,7 @@ export interface AccessTarget {
 
 export type ReadAccessTarget = (parameters: Parameters, body: unknown) => AccessTarget;
 
-type ReadId = (parameters: Parameters, body: unknown) => string | undefined;
+export type ReadId = (parameters: Parameters, body: unknown) => string | undefined;
 
 const EXPRESSION = /^\$request\.(?:(path|query|header)\.(.+)|body#(\/.+))$/;
 const NAMES = ['applicationId', 'creditorId', 'retailerId'] as const;
@@ -56,7 +56,11 @@ export function accessTargetReader(
   });
 }
 
-function idReader(expression: string, { document, parameters, body }: TargetSources): ReadId {
+/** Throws an Error for an expression that names no UUID of the operation's description. */
+export function idReader(
+  expression: string,
+  { document, parameters, body }: TargetSources,
+): ReadId {
   const [, kind, name = '', pointer] = EXPRESSION.exec(expression) ?? [];
   if (pointer !== undefined) {
     const steps = pointer.slice(1).split('/').map(unescapeStep);
