@@ -1793,7 +1793,7 @@ export type components = {
         ApplicantWrite: {
             firstName: string;
             lastName: string;
-            /** @description Social insurance number, nine digits of which the last is the check digit. Sealed at rest and never shown in full. */
+            /** @description Social insurance number, nine digits of which the last is the check digit. Sealed at rest. *Read an application* masks it; the webhook applicationExported has it in full. */
             sin?: string;
             /** Format: date */
             dateOfBirth: string;

@@ -1,14 +1,17 @@
 /** Reads the JSON body of a request, and no more of it than is allowed. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MIMEType } from 'node:util';
 import { cancelled, type Fault, invalid } from '@creditlane/rpc/fault';
 import { GrowingBuffer } from './growing-buffer.ts';
 import { type JsonLimits, parseJsonText } from './json-text.ts';
+import { JSON_TYPE } from './media-types.ts';
 
 /** No operation takes a larger body. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?;?$/i;
+/** The names of UTF-8 and of its subset ASCII. */
+const UTF8_CHARSETS = new Set(['utf-8', 'utf8', 'us-ascii']);
 /** As Node finds it. HTTP/1.0 has no such expectation. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 const BYTE_ORDER_MARK = 0xfeff;
@@ -27,7 +30,7 @@ export async function readJsonBody(
   reserve: (bytes: number) => void,
 ): Promise<unknown> {
   const { 'content-type': type, 'content-encoding': coding, expect } = req.headers;
-  if (type === undefined || !JSON_TYPE.test(type)) {
+  if (type === undefined || !isJsonInUtf8(type)) {
     throw invalid('not_json', 'the body must be sent as Content-Type: application/json, in UTF-8');
   }
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
@@ -42,6 +45,18 @@ export async function readJsonBody(
   const text = bytes.toString('utf8');
   // Parsers may ignore a byte order mark (RFC 8259, section 8.1).
   return parseJsonText(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text, limits);
+}
+
+/** JSON has no parameters (RFC 8259, section 11), so that all but a charset are ignored. */
+function isJsonInUtf8(type: string): boolean {
+  let parsed: MIMEType;
+  try {
+    parsed = new MIMEType(type);
+  } catch {
+    return false;
+  }
+  const charset = parsed.params.get('charset') ?? 'utf-8';
+  return parsed.essence === JSON_TYPE && UTF8_CHARSETS.has(charset.toLowerCase());
 }
 
 /** Whether the request has a body. */

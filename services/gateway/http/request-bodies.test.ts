@@ -43,6 +43,8 @@ describe('bodies', () => {
     ['text/plain', {}],
     ['application/x-www-form-urlencoded', {}],
     ['application/json; charset=iso-8859-1', {}],
+    ['application/problem+json', {}],
+    ['application', {}],
     ['application/json', { 'content-encoding': 'gzip' }],
   ])('%s with %o is 415', async (type, headers) => {
     const answer = await postDecision(decision(), { 'content-type': type, ...headers });
@@ -50,11 +52,14 @@ describe('bodies', () => {
     expect(answer.json.code).toBe('not_json');
   });
 
-  test('application/json; charset=UTF-8 is accepted', async () => {
-    expect(
-      (await postDecision(decision(), { 'content-type': 'Application/JSON; charset=UTF-8' }))
-        .status,
-    ).toBe(200);
+  test.each([
+    'Application/JSON; charset=UTF-8',
+    'application/json;charset="utf8"',
+    'application/json; charset=us-ascii',
+    'application/json; version=1; profile="https://example.com/decision"',
+    'application/json;',
+  ])('%s is accepted', async (type) => {
+    expect((await postDecision(decision(), { 'content-type': type })).status).toBe(200);
   });
 
   test('a body of as many bytes as its operation takes is accepted, and one byte more is 413', async () => {
