@@ -86,7 +86,8 @@ describe('npm start', { timeout: 240_000 }, () => {
   });
 
   test('a second start on the same data directory is refused in one line, and the first goes on', async () => {
-    const second = launch(dataDir);
+    // With the default port, as both have it when a user starts it twice.
+    const second = launch(dataDir, ['--port', new URL(demo.baseUrl).port]);
     expect(await second.ended()).toBe(1);
     expect(second.output.trim().split('\n')).toEqual([
       expect.stringMatching(/Another Creditlane \(process \d+\) is using/),

@@ -83,13 +83,14 @@ async function openInstallation(
   process: Process,
 ): Promise<Installation> {
   const dir = await openDataDir(options.dataDir, options);
+  // Before the ports, which the other process on a data directory in use has, too.
+  process.closers.add('instance lock', await lockInstance(dir));
   const ports = await choosePorts({
     first: options.port,
     host: HOST,
     services: morePorts,
     formerInbox: await readFormerInboxPort(dir),
   });
-  process.closers.add('instance lock', await lockInstance(dir));
   await killLeftoverProcesses(dir);
   if (options.reset) await emptyDataDir(dir);
   await markDataDir(dir);

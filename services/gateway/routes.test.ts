@@ -12,7 +12,7 @@ describe('routes', () => {
       expect(answer.status).toBe(404);
       expect(answer.json).toEqual({
         status: 404,
-        message: 'no operation has this path; /docs lists the operations',
+        message: 'no operation has this path; all begin with /v1, and /docs lists them',
         code: 'route_not_found',
         requestId: answer.headers.get('x-request-id'),
       });

@@ -23,7 +23,10 @@ export const refuseUnrouted: RequestMiddleware = async function refuseUnrouted(c
   const { matched = [] } = ctx as RouterContext<RequestState>;
   const served = new Set(matched.flatMap(({ methods }) => methods));
   if (served.size === 0)
-    throw notFound('route_not_found', 'no operation has this path; /docs lists the operations');
+    throw notFound(
+      'route_not_found',
+      'no operation has this path; all begin with /v1, and /docs lists them',
+    );
   const allow = METHODS.filter((method) => served.has(method)).join(', ');
   ctx.set('Allow', allow);
   throw invalid('method_not_allowed', `this path takes ${allow}`);
