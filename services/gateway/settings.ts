@@ -54,7 +54,7 @@ export const SETTINGS = {
     min: '0ms',
     max: '60s',
     about:
-      'How long requests under way may go on once the gateway closes; a test event takes up to 20 s. In the Helm chart, `shutdown.closeSeconds` must be 11 s longer at least.',
+      'How long requests under way may go on once the gateway closes; a test event takes up to 20 s. The Helm chart lets the pods take 11 s longer to close.',
   }),
 };
 

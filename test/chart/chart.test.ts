@@ -7,7 +7,6 @@ import { secretManifests } from '@creditlane/chart/secret-manifests';
 import { valuesSchema } from '@creditlane/chart/values-schema';
 import { composeVariables } from '@creditlane/compose/env-file';
 import { PUBLIC_ADDRESS_BLOCKS } from '@creditlane/egress-rules/public-address';
-import { ANNOUNCED_IDLE_MS } from '@creditlane/gateway/http/listener';
 import { SERVICES } from '@creditlane/platform/services';
 import { CLOSE_DEADLINE_MS } from '@creditlane/runtime/run';
 import { readSettings, variablesOf } from '@creditlane/runtime/setting';
@@ -377,31 +376,6 @@ async function refusalOf(values: object, release = 'test'): Promise<string> {
   const output = runHelm(helm, ['template', release], values);
   return output.then(() => 'nothing refused').catch((error: Error) => error.message);
 }
-
-describe.skipIf(!helm)('the drain of the gateway', () => {
-  test.each([
-    // As `helm upgrade --reuse-values` from a chart without them.
-    { drainSeconds: null, closeSeconds: null, drain: '7s', grace: 49 },
-    { drainSeconds: 0, closeSeconds: 32, drain: '0s', grace: 42 },
-    { drainSeconds: 20, closeSeconds: 132, drain: '20s', grace: 162 },
-  ])(
-    'of $drainSeconds seconds, and the close of $closeSeconds, are part of the time in which a pod may end',
-    async ({ drain, grace, ...shutdown }) => {
-      const objects = await renderChart(helm, { shutdown }, [fileOf('ci')]);
-      const { spec } = byName(objects, 'Deployment').get('test-creditlane-gateway') ?? { spec: {} };
-      const { containers, terminationGracePeriodSeconds } = spec.template.spec;
-      expect(containers[0].env).toContainEqual({ name: 'DRAIN_TIME', value: drain });
-      expect(terminationGracePeriodSeconds).toBe(grace);
-    },
-  );
-
-  test('is three seconds longer than an idle connection is announced to be kept', async () => {
-    const objects = await renderChart(helm, {}, [fileOf('ci')]);
-    const { spec } = byName(objects, 'Deployment').get('test-creditlane-gateway') ?? { spec: {} };
-    const value = `${ANNOUNCED_IDLE_MS / 1_000 + 3}s`;
-    expect(spec.template.spec.containers[0].env).toContainEqual({ name: 'DRAIN_TIME', value });
-  });
-});
 
 describe.skipIf(!helm)('the Jobs', () => {
   const jobsOf = (objects: Manifest[]) => [...byName(objects, 'Job').values()];

@@ -56,11 +56,25 @@ before `jobs` lack it (`helm upgrade --reuse-values`).
 {{- end }}
 
 {{/*
-The time in which a pod closes: 20 s, and 12 s more for the answer of a bureau. After `helm upgrade --reuse-values` from an
-earlier chart the values lack it.
+The time in which a pod closes: argument (list $ $service). 20 s, and 12 s more for the answer of a bureau; longer where the
+settings of the service ask for it. After `helm upgrade --reuse-values` from an earlier chart the values lack it.
 */}}
 {{- define "creditlane.closeSeconds" -}}
-{{- .Values.shutdown.closeSeconds | default 32 }}
+{{- $root := index . 0 }}{{- $service := index . 1 }}
+{{- $seconds := $root.Values.shutdown.closeSeconds | default 32 }}
+{{- range $setting, $more := dict "BUREAU_DEADLINE" 12 "CLOSE_GRACE" 11 }}
+{{- with get ($service.settings | default dict) $setting }}
+{{- $seconds = max $seconds (add (include "creditlane.seconds" .) $more) }}
+{{- end }}
+{{- end }}
+{{- $seconds }}
+{{- end }}
+
+{{/* The whole seconds of a time span of docs/settings.md, such as 250ms, 20s or 2m, rounded up. */}}
+{{- define "creditlane.seconds" -}}
+{{- $unit := regexFind `[a-z]+$` . }}
+{{- $seconds := get (dict "ms" 0.001 "s" 1.0 "m" 60.0 "h" 3600.0 "d" 86400.0) $unit | default 1.0 }}
+{{- mulf (trimSuffix $unit .) $seconds | ceil | int }}
 {{- end }}
 
 {{/*
