@@ -17,7 +17,7 @@ import {
   authorise,
   confirmCaller,
   findCaller,
-  forgetChangedAccess,
+  invalidateAccess,
 } from './middleware/caller.ts';
 import { compressAnswers } from './middleware/compression.ts';
 import { limitConcurrency } from './middleware/concurrency-limit.ts';
@@ -100,7 +100,7 @@ function middlewareOf(
     ...(turn === 'before_call' ? [readInTurn(largeReads)] : []),
     ...(takesKey ? [confirmCaller(callers, access)] : []),
     authorise(access),
-    ...(changesAccessOf === undefined ? [] : [forgetChangedAccess(callers, access)]),
+    ...(changesAccessOf === undefined ? [] : [invalidateAccess(callers, access)]),
     holdAnswer(deps.answerBytesHeld),
     runOperation(operation, handler, largeReads),
   ];

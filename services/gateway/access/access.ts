@@ -63,10 +63,10 @@ export class Access {
     );
   }
 
-  /** Looks up anew what the integration is granted. */
-  forget(integrationId: string): void {
-    this.#scopes.forget(integrationId);
-    this.#onlyRetailers.forget(integrationId);
+  /** Later requests look up what the integration is granted. */
+  invalidate(integrationId: string): void {
+    this.#scopes.invalidate(integrationId);
+    this.#onlyRetailers.invalidate(integrationId);
   }
 
   /**
@@ -110,7 +110,9 @@ export class Access {
       return { kind, subject, permissions, retailerId };
     }
     const relevant = relevantTo(rule, target);
-    const key = [subject, rule.whileDisabled, ...rule.sides, ...Object.values(relevant)].join(' ');
+    const { applicationId, creditorId, retailerId, retailerContext } = relevant;
+    const ids = [applicationId, creditorId, retailerId, retailerContext];
+    const key = [subject, rule.whileDisabled, ...rule.sides, ...ids].join(' ');
     const question = { integrationId: subject, rule, target: relevant, limits };
     const { scope, isRetailerDenied } = await this.#scopes.find(key, question);
     if (isRetailerDenied && rule.forbidsDeniedRetailer) {

@@ -46,7 +46,7 @@ export class Callers {
     this.#lookup = cachedLookup(lookUp, {
       ttlMs: cacheMs,
       max: CACHED_KEYS,
-      ownerOf: (_key, { caller }) => caller?.id,
+      ownerOf: (_key, found) => found?.caller?.id,
       apart: { includes: ({ caller }) => caller === undefined, max: CACHED_UNKNOWN_KEYS },
     });
   }
@@ -65,9 +65,9 @@ export class Callers {
     return found instanceof Promise ? found.then(requireCaller) : requireCaller(found);
   }
 
-  /** Looks up anew the keys of the integration, and what it may do. */
-  forget(integrationId: string): void {
-    this.#lookup.forget(integrationId);
+  /** Later requests look up the keys of the integration, and what it may do. */
+  invalidate(integrationId: string): void {
+    this.#lookup.invalidate(integrationId);
   }
 
   async #authenticate({ digest, limits }: Key): Promise<Found> {

@@ -1,6 +1,7 @@
 // Access that an operation changes, at the server that has served the operation: no cache hides the change.
 import { digestApiKey } from '@creditlane/crypto/api-key';
 import { Caller } from '@creditlane/proto/common/v1/access';
+import { conflict, unavailable } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, expect, test } from 'vitest';
 import { startTestGateway } from '../test-gateway.ts';
@@ -74,4 +75,29 @@ test('permissions that are set anew take effect with the answer', async () => {
     services.keys.set(digestApiKey(key).toString('hex'), owner);
   });
   expect((await register()).status).toBe(403);
+});
+
+test('a request that is refused invalidates nothing', async () => {
+  await expectDecision(200);
+  const lookups = services.called('checkGrants').length;
+  services.failures.set('enableIntegration', () => conflict('integration_not_requested', 'none'));
+  const body = { creditorId: ids.creditor };
+  expect((await gateway.send('POST', '/v1/creditors/enable-integration', { body })).status).toBe(
+    409,
+  );
+  services.failures.clear();
+  await expectDecision(200);
+  // That of the operation itself, which is open while the integration is disabled.
+  expect(services.called('checkGrants').length).toBeLessThanOrEqual(lookups + 1);
+});
+
+test('a change whose answer is lost takes effect all the same', async () => {
+  const path = `${integrationPath}/creditors/${ids.creditor}`;
+  await expectDecision(200);
+  services.grants.delete(grant);
+  services.failures.set('grantCreditor', () => unavailable('lost'));
+  expect((await gateway.send('DELETE', path, asPlatform)).status).toBe(503);
+  services.failures.clear();
+  await expectDecision(400);
+  services.grants.add(grant);
 });

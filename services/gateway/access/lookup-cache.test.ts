@@ -13,7 +13,7 @@ function openCache(ttlMs = 1_000) {
   const ownerOf = () => 'owner';
   const cache = cachedLookup(lookUp, { ttlMs, max: 10, ownerOf, clock });
   const find = async () => (await cache.find('key', {})).answer;
-  return { find, forget: cache.forget, calls, clock };
+  return { find, invalidate: cache.invalidate, calls, clock };
 }
 
 test('concurrent lookups share one call, and a later lookup is answered from the cache', async () => {
@@ -96,14 +96,14 @@ test('answers kept apart evict no others, and their keys are not known', async (
   expect(known).toEqual(['a', 'b']);
 });
 
-test('an answer about an owner that was forgotten is looked up again, and that of another is not', async () => {
-  const { find, forget, calls } = openCache();
+test('after an invalidation an answer about its owner is looked up again, and that of another is not', async () => {
+  const { find, invalidate, calls } = openCache();
   const asked = find();
   calls[0]?.resolve({ answer: 'first' });
   await asked;
-  forget('another');
+  invalidate('another');
   expect(await find()).toBe('first');
-  forget('owner');
+  invalidate('owner');
   const again = find();
   calls[1]?.resolve({ answer: 'second' });
   expect(await again).toBe('second');
@@ -111,10 +111,10 @@ test('an answer about an owner that was forgotten is looked up again, and that o
   expect(calls).toHaveLength(2);
 });
 
-test('a call that began before its owner was forgotten answers no later lookup', async () => {
-  const { find, forget, calls } = openCache();
+test('a call that began before the invalidation of its owner answers no later lookup', async () => {
+  const { find, invalidate, calls } = openCache();
   const before = find();
-  forget('owner');
+  invalidate('owner');
   const after = find();
   calls[1]?.resolve({ answer: 'after' });
   calls[0]?.resolve({ answer: 'before' });

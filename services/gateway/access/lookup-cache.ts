@@ -5,8 +5,8 @@ export interface LookupCacheOptions<Question, Answer> {
   /** 0 caches nothing. */
   ttlMs: number;
   max: number;
-  /** The id of the caller that an answer is about, for `forget`. */
-  ownerOf: (question: Question, answer: Answer) => string | undefined;
+  /** The id of the caller that an answer is about, for `invalidate`; undefined if it is about none, or only an answer can tell. */
+  ownerOf: (question: Question, answer: Answer | undefined) => string | undefined;
   /** Answers with a cache of their own, of `max` answers: they evict no others, and do not make a key known. */
   apart?: { includes: (answer: Answer) => boolean; max: number };
   /** Monotonic, in milliseconds, so that setting the system's time back does not prolong a revoked grant. */
@@ -15,19 +15,19 @@ export interface LookupCacheOptions<Question, Answer> {
 
 export interface CachedLookup<Question, Answer> {
   find(key: string, question: Question): Answer | Promise<Answer>;
-  /** What was looked up about the owner before is looked up again. */
-  forget(owner: string): void;
+  /** No later lookup gets an answer about the owner whose call began before. */
+  invalidate(owner: string): void;
 }
 
-/** So many owners are known to be forgotten; of an earlier one, answers of before are given until they expire. */
-const MAX_FORGOTTEN = 10_000;
+/** After so many invalidations of others, old answers about an owner are given again until they expire. */
+const MAX_INVALIDATED = 10_000;
 
 /** An answer, or a call for one. */
-interface Kept<T> {
+interface Entry<T> {
   value: T;
   expiresAtMs: number;
-  /** How often `forget` had been called when the call began. */
-  forgets: number;
+  /** The number of invalidations before the call began. */
+  generation: number;
 }
 
 /**
@@ -39,44 +39,48 @@ export function cachedLookup<Question, Answer extends object>(
   { ttlMs, max, ownerOf, apart, clock = performance }: LookupCacheOptions<Question, Answer>,
 ): CachedLookup<Question, Answer> {
   if (ttlMs === 0) {
-    return { find: (_key, question) => lookUp(question, false), forget: () => undefined };
+    return { find: (_key, question) => lookUp(question, false), invalidate: () => undefined };
   }
   // Entries stay after they expire, until they are evicted, and show that their key is known.
-  const known = new LRUCache<string, Kept<Answer>>({ max });
-  const keptApart = new LRUCache<string, Kept<Answer>>({ max: apart?.max ?? 1 });
-  const calls = new Map<string, Kept<Promise<Answer>>>();
-  /** By owner: the number of its latest `forget`. */
-  const forgotten = new LRUCache<string, number>({ max: MAX_FORGOTTEN });
-  let forgets = 0;
+  const known = new LRUCache<string, Entry<Answer>>({ max });
+  const keptApart = new LRUCache<string, Entry<Answer>>({ max: apart?.max ?? 1 });
+  const calls = new Map<string, Entry<Promise<Answer>>>();
+  /** By owner: the number of its latest invalidation. */
+  const invalidated = new LRUCache<string, number>({ max: MAX_INVALIDATED });
+  let generation = 0;
 
   return {
     find(key, question) {
       const nowMs = clock.now();
       const earlier = known.get(key);
       const found = earlier ?? keptApart.get(key);
-      if (found && nowMs < found.expiresAtMs && !isForgotten(question, found)) return found.value;
+      const validSince = lastInvalidation(question, found);
+      const isValid = (entry: Entry<unknown>) =>
+        nowMs < entry.expiresAtMs && entry.generation >= validSince;
+      if (found !== undefined && isValid(found)) return found.value;
       let call = calls.get(key);
-      // Whose answer a call will have is not known before its end.
-      if (call === undefined || nowMs >= call.expiresAtMs || call.forgets < forgets) {
+      if (call === undefined || !isValid(call)) {
         const value = lookUp(question, earlier !== undefined);
-        call = { value, expiresAtMs: nowMs + ttlMs, forgets };
+        call = { value, expiresAtMs: nowMs + ttlMs, generation };
         calls.set(key, call);
         keep(key, call);
       }
       return call.value;
     },
-    forget(owner) {
-      forgets += 1;
-      forgotten.set(owner, forgets);
+    invalidate(owner) {
+      generation += 1;
+      invalidated.set(owner, generation);
     },
   };
 
-  function isForgotten(question: Question, { value, forgets: before }: Kept<Answer>): boolean {
-    const owner = forgets > 0 ? ownerOf(question, value) : undefined;
-    return owner !== undefined && (forgotten.get(owner) ?? 0) > before;
+  /** Of the owner of the answer; of anybody, if an answer may turn out to be about anybody. */
+  function lastInvalidation(question: Question, found: Entry<Answer> | undefined): number {
+    const owner = ownerOf(question, found?.value);
+    if (owner !== undefined) return invalidated.get(owner) ?? 0;
+    return found === undefined ? generation : 0;
   }
 
-  function keep(key: string, call: Kept<Promise<Answer>>): void {
+  function keep(key: string, call: Entry<Promise<Answer>>): void {
     const end = () => {
       if (calls.get(key) === call) calls.delete(key);
     };

@@ -1,4 +1,5 @@
 /** Finds the caller, which it leaves in `ctx.state.caller`, and checks its access by the rules of access.ts. */
+import { type FaultKind, toFault } from '@creditlane/rpc/fault';
 import type { Identity } from '@creditlane/rpc/identity';
 import type { Access } from '../access/access.ts';
 import type { Caller, Callers } from '../access/callers.ts';
@@ -75,26 +76,40 @@ function identify(access: Access, state: OperationState): Promise<Identity> {
   return access.identity(caller, operation.access, target, limits);
 }
 
+/** The kinds of faults by which a service refuses a request without an effect. */
+const REFUSALS: ReadonlySet<FaultKind> = new Set([
+  'invalid',
+  'unauthenticated',
+  'forbidden',
+  'not_found',
+  'conflict',
+  'resource_exhausted',
+]);
+
 /**
  * For operations that change the access of an integration: its next request at this server is served by what it may do then.
  * At other servers, what they have looked up before expires.
  */
-export function forgetChangedAccess(callers: Callers, access: Access): OperationMiddleware {
-  return async function forgetChangedAccess({ state }, next) {
-    try {
-      await next();
-    } finally {
-      // After a failure, too: a service may have made the change and its answer was lost.
+export function invalidateAccess(callers: Callers, access: Access): OperationMiddleware {
+  return async function invalidateAccess({ state }, next) {
+    const invalidate = () => {
       const { changesAccessOf } = state.operation.access;
       const id =
         changesAccessOf === 'caller'
           ? state.caller.id
           : changesAccessOf?.(state.parameters, state.body);
-      if (id !== undefined) {
-        callers.forget(id);
-        access.forget(id);
-      }
+      if (id === undefined) return;
+      callers.invalidate(id);
+      access.invalidate(id);
+    };
+    try {
+      await next();
+    } catch (error) {
+      // Any other error may have come after the change was made.
+      if (!REFUSALS.has(toFault(error).kind)) invalidate();
+      throw error;
     }
+    invalidate();
   };
 }
 
