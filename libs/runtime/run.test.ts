@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RunOptions } from './run.ts';
 
@@ -18,6 +19,7 @@ function startProcess(
   const source = `
     import { readEnv } from './env.ts';
     import { run } from './run.ts';
+    import { LoggableError } from './telemetry/loggable-error.ts';
     const readConfig = (env) => readEnv(env, (read) => ({ port: read.integer('PORT') }));
     const hold = (life) => {
       const timer = setInterval(() => {}, 60_000);
@@ -239,4 +241,56 @@ test.each([
   const { code, lines } = await end(startProcess(body));
   expect(code).toBe(1);
   expect(lines.at(-1)).toMatchObject({ level: 'fatal', err: { name: 'TypeError' } });
+});
+
+test('a process whose log nobody reads any more goes on, and ends by SIGTERM', async () => {
+  const child = startProcess(`
+    hold(life);
+    const log = () => life.log.info('still here');
+    life.closers.add('log', () => process.stderr.write('closed'));
+    setInterval(() => process.stderr.write('alive '), 20);
+    for (let line = 0; line < 100; line += 1) log();
+    setInterval(log, 1);
+  `);
+  await once(child.stdout, 'data');
+  child.stdout.destroy();
+  const errors = text(child.stderr);
+  await delay(200);
+  child.kill('SIGTERM');
+  expect((await once(child, 'exit'))[0]).toBe(0);
+  expect(await errors).toMatch(/(alive ){3,}.*closed/);
+});
+
+test('a command logs to standard error, and not that it has started', async () => {
+  const body = `process.stdout.write('a result'); life.log.info('at work');`;
+  const child = startProcess(body, {}, [], { isCommand: true });
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  expect(output).toBe('a result');
+  expect(
+    errors
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg),
+  ).toEqual(['at work']);
+});
+
+test('a command that fails says why, and not that it cannot start', async () => {
+  const body = `throw new LoggableError('there is no such event');`;
+  const child = startProcess(body, {}, [], { isCommand: true });
+  const errors = await text(child.stderr);
+  expect(JSON.parse(errors)).toMatchObject({ level: 'fatal', msg: 'there is no such event' });
+});
+
+test('a command goes on when nobody reads its results any more', async () => {
+  const body = `
+    for (let line = 0; line < 5_000; line += 1) process.stdout.write('result '.repeat(20));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    process.stdout.write('one more');
+    life.log.info('all done');
+  `;
+  const child = startProcess(body, {}, [], { isCommand: true });
+  await once(child.stdout, 'data');
+  child.stdout.destroy();
+  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  expect([JSON.parse(errors).msg, code]).toEqual(['all done', 0]);
 });

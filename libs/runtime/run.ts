@@ -6,7 +6,7 @@ import { ConfigError, type Env, type RefusedRenewal, refusedRenewals } from './e
 import { Health } from './health.ts';
 import { readSettings, setting } from './setting.ts';
 import { loggableMessage } from './telemetry/error-fields.ts';
-import { createLog, type Log } from './telemetry/log.ts';
+import { createLog, type Log, type LogOptions } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { startTracing, TRACING } from './telemetry/tracing.ts';
 
@@ -30,6 +30,11 @@ export interface RunOptions {
   defaults?: Env;
   /** In place of CLOSE_DEADLINE_MS. */
   closeWithinMs?: number;
+  /**
+   * The process does no more than its start, and prints results: its log goes to standard error, and it goes on when nobody
+   * reads the results any more, as with `| head`.
+   */
+  isCommand?: boolean;
 }
 
 /**
@@ -44,13 +49,14 @@ export async function run<C>(
   name: string,
   readConfig: (env: Env) => C,
   start: (config: C, process: Process) => Promise<void>,
-  { defaults = {}, closeWithinMs = CLOSE_DEADLINE_MS }: RunOptions = {},
+  { defaults = {}, closeWithinMs = CLOSE_DEADLINE_MS, isCommand = false }: RunOptions = {},
 ): Promise<void> {
   const checkOnly = process.argv.includes('--check');
+  const logTo: LogOptions = isCommand ? { destination: 'stderr' } : {};
   const settings = readAll({ ...defaults, ...process.env }, readConfig);
   if (settings instanceof ConfigError) {
     if (checkOnly) process.stderr.write(`${settings.message}\n`);
-    else createLog(name).fatal(`cannot start: ${settings.problems.join('; ')}`);
+    else createLog(name, logTo).fatal(`cannot start: ${settings.problems.join('; ')}`);
     process.exitCode = 1;
     return;
   }
@@ -61,6 +67,7 @@ export async function run<C>(
   const { config, processConfig } = settings;
   const life: Process = {
     log: createLog(name, {
+      ...logTo,
       level: processConfig.logLevel,
       pretty: processConfig.logFormat === 'pretty',
     }),
@@ -75,16 +82,26 @@ export async function run<C>(
       'the new text of a setting’s file is refused; the last value stays',
     );
   });
-  await live(life, { drainMs: processConfig.drainMs, closeWithinMs }, async () => {
+  if (isCommand) process.stdout.on('error', ignoreClosedPipe);
+  const { drainMs } = processConfig;
+  await live(life, { drainMs, closeWithinMs, isCommand }, async () => {
     // Opened first, so that tracing closes last and exports the spans of all other parts.
     await startTracing(processConfig.tracing, name, life);
     await start(config, life);
   });
 }
 
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
+
 async function live(
   life: Process,
-  { drainMs, closeWithinMs }: { drainMs: number; closeWithinMs: number },
+  {
+    drainMs,
+    closeWithinMs,
+    isCommand,
+  }: Required<Omit<RunOptions, 'defaults'>> & { drainMs: number },
   start: () => Promise<void>,
 ): Promise<void> {
   const { log, health } = life;
@@ -125,13 +142,13 @@ async function live(
     // During a shutdown the error of the start does not matter: the shutdown ends the process.
     if (state.now === 'stopping') return;
     state.now = 'stopping';
-    logFailedStart(log, error);
+    logFailedStart(log, error, isCommand ? '' : 'cannot start: ');
     await closeAll(life, started, closeWithinMs);
     process.exit(1);
   }
   if (state.now !== 'starting') return;
   state.now = 'running';
-  log.info('started');
+  if (!isCommand) log.info('started');
 }
 
 /** Closes everything, also parts that a start still under way opens later; returns the exit code. */
@@ -159,15 +176,15 @@ async function closeAll(
   }
 }
 
-function logFailedStart(log: Log, error: unknown): void {
+function logFailedStart(log: Log, error: unknown, prefix: string): void {
   if (!(error instanceof Error)) {
-    log.fatal({ err: error }, 'cannot start');
+    log.fatal({ err: error }, 'the start has failed');
   } else if (loggableMessage(error) !== undefined) {
     // An error with a loggable message is meant for operators, who need no stack.
-    log.fatal(`cannot start: ${error.message}`);
+    log.fatal(`${prefix}${error.message}`);
   } else {
     // The message may be logged, because a process has no caller's data before its start.
-    log.fatal({ err: error }, `cannot start: ${error.message}`);
+    log.fatal({ err: error }, `${prefix}${error.message}`);
   }
 }
 

@@ -9,6 +9,7 @@ import { openServiceDatabase } from './start-service.ts';
 
 /** A command of every service with a database: opening it has run the migrations. */
 const MIGRATE: ServiceCommand<Settings> = { options: {}, run: async () => true };
+const OF_DATABASE = { migrate: MIGRATE };
 
 /** A command with a time of its own waits for a lock as long as its statement may run. */
 function settingsFor(
@@ -32,7 +33,7 @@ export async function runServiceCommand<D extends ServiceDeclaration>(
   const [name = '', ...args] = process.argv.slice(2);
   // `run` reads --check.
   if (name === '' || name === '--check') return false;
-  const commands = { migrate: MIGRATE, ...own };
+  const commands = { ...(service.database && OF_DATABASE), ...own };
   const command = Object.entries(commands).find(([key]) => name === `--${key}`)?.[1];
   await run(
     service.name,
@@ -40,7 +41,7 @@ export async function runServiceCommand<D extends ServiceDeclaration>(
     async ({ database: declared, own: settings }, life) => {
       // A second process of the service must not start because a command was misspelt.
       if (command === undefined) {
-        const names = Object.keys(commands).map((key) => `--${key}`);
+        const names = ['--check', ...Object.keys(commands).map((key) => `--${key}`)];
         throw new CommandOptionError(`${name} is none of ${names.join(', ')}`);
       }
       const { values } = parseArgs({ args, options: command.options });
@@ -54,6 +55,7 @@ export async function runServiceCommand<D extends ServiceDeclaration>(
         await life.closers.close();
       }
     },
+    { isCommand: true },
   );
   return true;
 }

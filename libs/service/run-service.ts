@@ -17,7 +17,7 @@ export async function runService<D extends AnyService>(
   service: D,
   commands?: Readonly<Record<string, ServiceCommand<D['settings']>>>,
 ): Promise<void> {
-  if (commands && (await runServiceCommand(service, commands))) return;
+  if (await runServiceCommand(service, commands)) return;
   const settings = processSettings(service);
   await loadLibraries(service);
   return run(

@@ -34,23 +34,22 @@ async function runCommand(name: string, options: CommandOptions = {}) {
 }
 
 /** Runs the service's main file as an operator does, in a process of its own. */
-async function runMain(...args: string[]): Promise<{ code: number; lines: object[] }> {
+async function runMain(...args: string[]) {
   const { url } = fixture.service.database;
   const env = { DATABASE_URL: url, KEY_RING: KEYS, DOCUMENT_LINK_KEY: 'AAAA', BUREAUS: 'EQUIFAX' };
   const main = join(import.meta.dirname, 'main.ts');
-  const { code, stdout } = await promisify(execFile)(process.execPath, [main, ...args], {
+  const { code, stdout, stderr } = await promisify(execFile)(process.execPath, [main, ...args], {
     env,
   }).then(
     (ended) => ({ code: 0, ...ended }),
     (ended) => ended,
   );
-  return {
-    code,
-    lines: stdout
-      .trim()
-      .split('\n')
-      .map((line: string) => JSON.parse(line)),
-  };
+  return { code, lines: linesOf(stdout), log: linesOf(stderr) };
+}
+
+function linesOf(output: string): object[] {
+  const lines = output.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line));
 }
 
 async function pull(applicant: TestApplicant): Promise<string> {
@@ -109,7 +108,8 @@ test('--verify-audit prints heads, and names the first broken record of a chain 
     runMain('--verify-audits'),
   ]);
   await rm(directory, { recursive: true });
-  expect(misspelt).toMatchObject({ code: 1, lines: [{ level: 'fatal' }] });
+  const msg = expect.stringMatching(/^--verify-audits is none of --check, --migrate, /);
+  expect(misspelt).toMatchObject({ code: 1, lines: [], log: [{ level: 'fatal', msg }] });
   expect(broken.code).toBe(1);
   expect(broken.lines).toContainEqual({
     kind: 'broken',

@@ -6,14 +6,14 @@ import { prettyLines } from './pretty-lines.ts';
 export type Log = Logger;
 export type LogLevel = LevelWithSilent;
 
-/** A buffer of this size is written before the turn of the event loop ends. */
-const BUFFER_BYTES = 8_192;
+/** So many characters are written before the turn of the event loop ends. */
+const MAX_PENDING = 8_192;
 
 /** The destination, level and format of a log. */
 export interface LogOptions {
   level?: LogLevel;
   /** Gets one line of text at a time; standard output when left out. */
-  destination?: DestinationStream;
+  destination?: DestinationStream | 'stderr';
   /** Readable lines instead of JSON. */
   pretty?: boolean;
 }
@@ -26,7 +26,8 @@ export interface LogOptions {
  * a constant sentence.
  */
 export function createLog(name: string, options: LogOptions = {}): Log {
-  const { level = 'info', destination = standardOutput() } = options;
+  const { level = 'info' } = options;
+  const destination = destinationOf(options);
   const log = pino(
     {
       level,
@@ -42,30 +43,44 @@ export function createLog(name: string, options: LogOptions = {}): Log {
   return withSafeBindings(log);
 }
 
-let output: DestinationStream | undefined;
+function destinationOf({ destination }: LogOptions): DestinationStream {
+  if (destination === undefined) return standardStream(STDOUT);
+  return destination === 'stderr' ? standardStream(STDERR) : destination;
+}
+
+const STDOUT = 1;
+const STDERR = 2;
+const streams = new Map<number, DestinationStream>();
 
 /**
- * Standard output. All lines of one turn of the event loop are written by one system call; the lines of
- * the last turn are written when the process exits.
+ * Standard output or error. All lines of one turn of the event loop are written by one system call; the lines of
+ * the last turn are written when the process exits. When nobody reads the stream any more, pino drops what is written to it.
  */
-function standardOutput(): DestinationStream {
-  if (output !== undefined) return output;
-  const buffered = pino.destination({ dest: 1, sync: true, minLength: BUFFER_BYTES });
-  const flush = () => buffered.flushSync();
-  process.once('exit', flush);
+function standardStream(fd: typeof STDOUT | typeof STDERR): DestinationStream {
+  const known = streams.get(fd);
+  if (known !== undefined) return known;
+  // pino's own buffer has `flushSync`, which waits for ever when nobody reads the stream (sonic-boom 4.2.1).
+  const unbuffered = pino.destination({ dest: fd, sync: true });
+  let pending = '';
   let isFlushScheduled = false;
-  output = {
+  const flush = () => {
+    isFlushScheduled = false;
+    const text = pending;
+    pending = '';
+    if (text !== '') unbuffered.write(text);
+  };
+  process.once('exit', flush);
+  const stream: DestinationStream = {
     write(line) {
-      buffered.write(line);
+      pending += line;
+      if (pending.length >= MAX_PENDING) flush();
       if (isFlushScheduled) return;
       isFlushScheduled = true;
-      setImmediate(() => {
-        isFlushScheduled = false;
-        flush();
-      });
+      setImmediate(flush);
     },
   };
-  return output;
+  streams.set(fd, stream);
+  return stream;
 }
 
 function writeSafely(this: Logger, args: Parameters<LogFn>, write: LogFn): void {
