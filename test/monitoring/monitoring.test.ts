@@ -2,6 +2,7 @@
 // what the pages name exists.
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
+import { SERVICES } from '@creditlane/platform/services';
 import { Certificates } from '@creditlane/rpc/credentials/certificates';
 import { Closers } from '@creditlane/runtime/closers';
 import { createLog } from '@creditlane/runtime/telemetry/log';
@@ -184,6 +185,7 @@ test.each([
   ['max by (code) (requests)', 'max by (code) (requests) has no label code'],
   ['sum(requests) / sum by (status) (requests)', 'never match'],
   ['histogram_quantile(0.9, sum by (status) (requests))', 'has no label le'],
+  ['sum by (code) (absent(requests{status="1"}))', 'has no label code'],
   ['max by (b) (label_replace(requests, "a", "$1", "status", "(.*)"))', 'has no label b'],
   ['sum(requests', 'cannot be parsed'],
 ])('the mistake in %s is found', (query, mistake) => {
@@ -199,6 +201,13 @@ describe('the alert rules', () => {
     expect(rule.annotations.summary).toMatch(/\.$/);
     expect(rule.annotations.action).toMatch(/\.$/);
     expect(rule.for ?? '0m').toMatch(/^\d+[smhd]$/);
+  });
+
+  test('CreditlaneServiceAbsent watches every service but the gateway, which has an alert of its own', () => {
+    const rule = alerts.find(({ alert }) => alert === 'CreditlaneServiceAbsent');
+    const jobs = [...(rule?.expr.matchAll(/job="([^"]+)"/g) ?? [])].map(([, job]) => job);
+    const names = SERVICES.map(({ name }) => name).filter((name) => name !== 'gateway');
+    expect(jobs.toSorted()).toEqual(names.toSorted());
   });
 
   test('every alert has a unique name and severity', () => {

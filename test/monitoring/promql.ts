@@ -34,10 +34,17 @@ export function labelsOf(
     const known = metrics.get(name);
     if (known === undefined) report(`${name} is not exported`);
     const labels = new Set([...(known ?? []), ...SCRAPE_LABELS]);
-    const matchers = node.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? [];
-    const matched = matchers.flatMap((matcher) => textsIn(matcher, 'LabelName'));
-    if (known !== undefined) require(matched, labels, name);
+    if (known !== undefined) require(matchersIn(node), labels, name);
     return labels;
+  }
+
+  /** The labels that a selector, or the one in a call, names by a matcher: those of the sample that `absent` gives. */
+  function matchersIn(node: SyntaxNode): string[] {
+    const names: string[] = [];
+    node.cursor().iterate(({ node: each }) => {
+      if (each.name === 'UnquotedLabelMatcher') names.push(...textsIn(each, 'LabelName'));
+    });
+    return names;
   }
 
   function labelsOfAggregate(node: SyntaxNode): ReadonlySet<string> {
@@ -69,7 +76,8 @@ export function labelsOf(
     const body = node.getChild('FunctionCallBody');
     const inner = body === null ? NO_LABELS : labelsOfNode(body);
     const [name = ''] = textsIn(node, 'FunctionIdentifier');
-    if (name === 'absent' || name === 'vector') return NO_LABELS;
+    if (name === 'vector') return NO_LABELS;
+    if (name === 'absent') return new Set(matchersIn(node));
     if (name === 'label_replace') {
       const [added = ''] = body === null ? [] : textsIn(body, 'StringLiteral');
       return inner.union(new Set([added.slice(1, -1)]));
