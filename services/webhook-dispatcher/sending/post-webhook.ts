@@ -25,6 +25,7 @@ export interface Webhook
 export interface PostedWebhook {
   readonly outcome: Outcome;
   readonly startedAt: Date;
+  /** Whole milliseconds of the exchange, whatever the clock was set to meanwhile. */
   readonly durationMs: number;
 }
 
@@ -34,6 +35,7 @@ export async function postWebhook(
   { id, sequence, eventType, destination, isTest = false, ...post }: Webhook,
 ): Promise<PostedWebhook | undefined> {
   const startedAt = clock();
+  const startedMs = performance.now();
   const message = { id, timestampS: Math.floor(startedAt.getTime() / 1_000), body: post.body };
   const outcome = await egress.post({
     ...post,
@@ -48,5 +50,5 @@ export async function postWebhook(
       ...(isTest && { 'webhook-test': 'true' }),
     },
   });
-  return outcome && { outcome, startedAt, durationMs: clock().getTime() - startedAt.getTime() };
+  return outcome && { outcome, startedAt, durationMs: Math.round(performance.now() - startedMs) };
 }
