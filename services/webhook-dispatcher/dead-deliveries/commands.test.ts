@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { readSettings } from '@creditlane/runtime/setting';
 import type { CommandOptions } from '@creditlane/service/service-command';
 import { localSettings } from '@creditlane/service/settings';
@@ -98,6 +99,27 @@ test('one dead delivery, and then those of a destination, are sent again, and th
   ]);
   await settled();
   expect(receiver.received).toHaveLength(3);
+});
+
+test('a dead delivery that the replay of its owner delivers just before a redrive is not sent again', async () => {
+  const { sql } = shared.fixture;
+  await addEndedDeliveries(shared.fixture, { destinationId: randomUUID(), count: 1 });
+  const [dead] = (await runCommand('dead-deliveries')).lines;
+  const id = String(dead?.id);
+  // The redrive has read that the delivery is dead, and waits for its lock.
+  const delivering = await sql.connect();
+  await delivering.query('BEGIN');
+  await delivering.query(`UPDATE deliveries SET state = 'delivered', replays = 1`);
+  const redrive = runCommand('redrive-deliveries', { id, by: 'ana' });
+  await untilWaiting(sql, 1);
+  await delivering.query('COMMIT');
+  delivering.release();
+  expect(await redrive).toEqual({
+    isDone: false,
+    lines: [{ id, redriven: false, problem: 'there is no dead delivery with this id' }],
+  });
+  expect((await runCommand('dead-delivery', { id })).lines).toMatchObject([{ state: 'delivered' }]);
+  expect((await runCommand('delivery-redrives')).lines).toEqual([]);
 });
 
 test('a delivery to a disabled destination is not sent again, and a second replay waits for the first', async () => {

@@ -99,6 +99,7 @@ async function redrive(context: Context, options: CommandOptions): Promise<boole
   return redriveAll(context, { destinationId: uuidOf(options, 'destination'), event }, requestedBy);
 }
 
+const NOT_DEAD = 'there is no dead delivery with this id';
 const DELETED = 'the delivery was deleted meanwhile';
 const DISABLED =
   'the destination was disabled; if its owner has set it anew since, only --destination sends again';
@@ -107,7 +108,7 @@ const DISABLED =
 async function redriveOne({ database, print }: Context, id: string, requestedBy: string) {
   const found = await findDelivery(database.pool, id);
   if (found?.state !== 'dead') {
-    print({ id, redriven: false, problem: 'there is no dead delivery with this id' });
+    print({ id, redriven: false, problem: NOT_DEAD });
     return false;
   }
   const { destinationId } = found;
@@ -121,6 +122,8 @@ async function redriveOne({ database, print }: Context, id: string, requestedBy:
     const refusal = refusalOf(locked);
     if (refusal?.code === 'destination_disabled') return DISABLED;
     if (refusal !== undefined) return refusal.message;
+    // A replay of its owner may have delivered it since it was found.
+    if (locked.state !== 'dead') return NOT_DEAD;
     await beginReplays(tx, [{ id, waits }], endTimes);
     await insertDeliveryRedrive(tx, requestedBy, { deliveryId: id });
     return undefined;
