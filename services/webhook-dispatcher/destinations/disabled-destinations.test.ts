@@ -19,6 +19,13 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
+async function statusesOfAttempts() {
+  const { rows } = await fixture.sql.query(
+    'SELECT status FROM attempts JOIN deliveries ON id = delivery_id ORDER BY position, number',
+  );
+  return rows.map(({ status }) => status);
+}
+
 async function statesOfDeliveries() {
   const { rows } = await fixture.sql.query(
     'SELECT state, reason FROM deliveries ORDER BY position',
@@ -101,12 +108,34 @@ test('a 410 of the earlier URL does not disable a destination that was set to a 
     fixture.integrations.set(destinationId, moved.url);
     response.writeHead(410).end();
   });
-  const { bus, settled } = await fixture.start({ DESTINATIONS_CACHE: '1s' });
+  // The webhook goes to the new URL at once, not after the delay of an hour.
+  const { bus, settled, metrics } = await fixture.start({
+    DESTINATIONS_CACHE: '1s',
+    RETRY_DELAYS: '1h',
+  });
   await bus.publish([fixture.event(), fixture.event({ sequence: 2 })]);
   await until(() => expect(sequences(moved.received)).toEqual([1, 2]));
   await settled();
   expect(await statesOfDeliveries()).toEqual(['delivered', 'delivered']);
+  expect(await statusesOfAttempts()).toEqual([410, 204, 204]);
+  expect(await metrics()).toContain('creditlane_webhook_attempts_total{outcome="retry"} 1');
   await moved.close();
+});
+
+test('a 410 is an attempt also while the destination cannot be looked up, and disables it once it can', async () => {
+  const { received, respondWith } = await fixture.addReceiver();
+  respondWith((_, response) => {
+    fixture.integrations.state.isUnavailable = received.length === 1;
+    response.writeHead(410).end();
+  });
+  const { bus, settled } = await fixture.start({ DESTINATIONS_CACHE: '1s' });
+  await bus.publish([fixture.event()]);
+  await until(async () => expect(await statusesOfAttempts()).toEqual([410]));
+  expect(await statesOfDeliveries()).toEqual(['due']);
+  fixture.integrations.state.isUnavailable = false;
+  await until(async () => expect(await statesOfDeliveries()).toEqual(['dead: gone']));
+  await settled();
+  expect(await statusesOfAttempts()).toEqual([410, 410]);
 });
 
 test('a destination without a success for DISABLE_AFTER is disabled, and setting it again starts the time anew', async () => {

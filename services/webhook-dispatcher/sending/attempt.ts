@@ -26,6 +26,12 @@ export interface AttemptDeps extends PostWebhookDeps {
   readonly random: () => number;
 }
 
+/**
+ * How soon a delivery is tried again whose 410 disables nothing: the destination has a new URL, or could not be looked up,
+ * which the next attempt waits for.
+ */
+const UNCONFIRMED_GONE_DELAY_MS = 1_000;
+
 /** One attempt and the delivery's state after it. */
 export interface AttemptResult {
   readonly delivery: LeasedDelivery;
@@ -75,11 +81,13 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const { outcome, revision, durationMs } = result;
     endAttemptSpan(span, outcome);
 
-    const step: Step =
+    let step: Step =
       deadReason === undefined
         ? nextStep(delivery.attempts + 1, outcome, delaysMs, random)
         : { kind: 'dead', reason: deadReason };
-    if (step.kind === 'disable' && !(await isStillAt(deps, delivery, revision))) return undefined;
+    if (step.kind === 'disable' && !(await isStillAt(deps, delivery, revision))) {
+      step = { kind: 'retry', delayMs: UNCONFIRMED_GONE_DELAY_MS };
+    }
     const answeredInMs = revision === undefined ? undefined : durationMs;
     metrics.countAttempt(step.kind, delivery.destinationId, answeredInMs);
     return { delivery, ...result, ...stateAfter(step) };
