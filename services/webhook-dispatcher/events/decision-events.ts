@@ -2,7 +2,7 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_events';
-import { isUuid } from '@creditlane/runtime/ids';
+import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import type { AnySchema } from 'ajv';
 import { createSchemaCompiler } from './body-schema.ts';
 import { decisionPayload } from './decision-payload.ts';
@@ -119,8 +119,8 @@ export function decisionSource(
     busEventType: 'creditlane.decisions.v1.DecisionRecorded',
     eventTypes: [...new Set(eventTypes.values())].filter((eventType) => eventType !== undefined),
     eventTypeOf({ applicationId, creditorId, retailerId, decision: recorded }) {
-      if (![applicationId, creditorId, retailerId].every(isUuid)) {
-        throw new UnreadableEventError('an id of the decision is no UUID');
+      if (![applicationId, creditorId, retailerId].every(isCanonicalUuid)) {
+        throw new UnreadableEventError('an id of the decision is no UUID in lower case');
       }
       const value = recorded?.decision ?? DecisionValue.UNSPECIFIED;
       if (!eventTypes.has(value)) throw new UnreadableEventError(`no such decision: ${value}`);

@@ -4,7 +4,7 @@ import type {
   ApplicationExported,
   ApplicationSubmitted,
 } from '@creditlane/proto/applications/v1/applications_events';
-import { isUuid } from '@creditlane/runtime/ids';
+import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { createSchemaCompiler } from './body-schema.ts';
 import payloadSchema from './schemas/application-exported.json' with { type: 'json' };
 import {
@@ -57,7 +57,9 @@ export function exportSource(
     eventTypes: [applicationExported],
     eventTypeOf({ exportId, applicationId, creditorId, retailerId, integrationId }) {
       const ids = [exportId, applicationId, creditorId, retailerId, integrationId];
-      if (!ids.every(isUuid)) throw new UnreadableEventError('an id of the export is no UUID');
+      if (!ids.every(isCanonicalUuid)) {
+        throw new UnreadableEventError('an id of the export is no UUID in lower case');
+      }
       return applicationExported;
     },
     recordedAt: ({ exportedAt }) => (exportedAt ? timestampDate(exportedAt) : new Date()),

@@ -182,5 +182,5 @@ test('an event without a readable id becomes a dead letter', async () => {
   await settled();
   expect(received).toHaveLength(1);
   const { rows } = await fixture.sql.query('SELECT reason FROM dead_letters');
-  expect(rows).toEqual([{ reason: expect.stringContaining('such an id') }]);
+  expect(rows).toEqual([{ reason: expect.stringContaining('no UUID') }]);
 });

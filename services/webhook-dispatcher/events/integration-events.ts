@@ -1,7 +1,7 @@
 /** The webhook event type integrationEnabled, which goes to the enabled integration only. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { IntegrationEnabled } from '@creditlane/proto/integrations/v1/integrations_events';
-import { isUuid } from '@creditlane/runtime/ids';
+import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { createSchemaCompiler } from './body-schema.ts';
 import payloadSchema from './schemas/integration-enabled.json' with { type: 'json' };
 import {
@@ -60,8 +60,8 @@ export function integrationSource(
     busEventType: 'creditlane.integrations.v1.IntegrationEnabled',
     eventTypes: [integrationEnabled],
     eventTypeOf({ enablementId, integrationId, retailerId }) {
-      if (![enablementId, integrationId, retailerId].every(isUuid)) {
-        throw new UnreadableEventError('no enablement, integration or retailer has such an id');
+      if (![enablementId, integrationId, retailerId].every(isCanonicalUuid)) {
+        throw new UnreadableEventError('an id of the enabling is no UUID in lower case');
       }
       return integrationEnabled;
     },

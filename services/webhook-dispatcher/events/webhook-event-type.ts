@@ -126,7 +126,8 @@ export interface WebhookSource<Event = unknown> {
   readonly eventTypes: readonly WebhookEventType<Event>[];
   /**
    * The type of the event's webhook; `undefined` when the event has none. Throws `UnreadableEventError`
-   * for an event that no webhook can ever be made from: it becomes a dead letter.
+   * for an event that no webhook can ever be made from: it becomes a dead letter. Such is one with an id that is no UUID in
+   * lower case, because sequences and lanes are found by the ids' texts.
    */
   eventTypeOf(event: Event): WebhookEventType<Event> | undefined;
   /** When the change that the event reports was recorded. */
