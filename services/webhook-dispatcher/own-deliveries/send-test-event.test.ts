@@ -47,7 +47,7 @@ async function sendUntilPosted(dispatcher: Dispatcher, more: { idempotencyKey?: 
 async function sendToOneReplica() {
   const [dispatcher, other] = [await fixture.start(), await fixture.start()];
   const key = { idempotencyKey: 'once' };
-  return { other, key, ...(await sendUntilPosted(dispatcher, key)) };
+  return { dispatcher, other, key, ...(await sendUntilPosted(dispatcher, key)) };
 }
 
 async function countAnswers(): Promise<number> {
@@ -120,10 +120,13 @@ describe('a test event', () => {
     expect((await send(dispatcher)).succeeded).toBe(true);
   });
 
-  test('is refused while another replica has one to the same destination under way, and then gets its answer', async () => {
-    const { other, key, first, finish } = await sendToOneReplica();
+  test('is refused while another replica has one to the same destination under way; one with its key is told so, and then gets its answer', async () => {
+    const { dispatcher, other, key, first, finish } = await sendToOneReplica();
+    const inProgress = { kind: 'conflict', code: 'idempotency_in_progress' };
+    await expect(send(other, key)).rejects.toMatchObject(inProgress);
+    await expect(send(dispatcher, key)).rejects.toMatchObject(inProgress);
     const refusal = { kind: 'conflict', code: 'test_event_under_way' };
-    await expect(send(other, key)).rejects.toMatchObject(refusal);
+    await expect(send(other, { idempotencyKey: 'another' })).rejects.toMatchObject(refusal);
     await expect(send(other)).rejects.toMatchObject(refusal);
     finish();
     const answered = await first;

@@ -10,8 +10,16 @@ import {
   type SendTestEventResponse,
   SendTestEventResponseSchema,
 } from '@creditlane/proto/webhooks/v1/deliveries_service';
-import type { Call } from '@creditlane/rpc/call';
-import { conflict, internal, invalid, resourceExhausted, unavailable } from '@creditlane/rpc/fault';
+import type { Call, CallIdempotency } from '@creditlane/rpc/call';
+import {
+  conflict,
+  type Fault,
+  internal,
+  invalid,
+  resourceExhausted,
+  unavailable,
+} from '@creditlane/rpc/fault';
+import { idOfName } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinations.ts';
 import { isSuccess, type Outcome } from '../egress/exchange.ts';
@@ -19,7 +27,12 @@ import type { DestinationRevision, WebhookEventType } from '../events/webhook-ev
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { type PostWebhookDeps, postWebhook } from '../sending/post-webhook.ts';
 import { storeTestSuccess } from '../store/destinations.ts';
-import { leaseTestEvent, releaseTestEvent } from '../store/leases-of-test-events.ts';
+import {
+  hasOtherTestEventLease,
+  leaseTestEvent,
+  releaseTestEvent,
+  type TestEventLease,
+} from '../store/leases-of-test-events.ts';
 import { deliveriesOf, destinationNotFound } from './own-destination.ts';
 
 /** Test events under way in this process, to all destinations together; each may take the whole deadline. */
@@ -53,8 +66,8 @@ type StoreTestAnswer = StoreAnswer<typeof SendTestEventResponseSchema>;
  * Sends a test event to the destination of the calling integration and resolves to the receiver's answer. A failure changes
  * nothing at the destination. A call that is repeated with its idempotency key after a crash may send the event again.
  *
- * @throws Fault `destination_not_found`, `unknown_event`, `test_event_under_way`, `overloaded`, or a
- *   fault of the idempotency key
+ * @throws Fault `destination_not_found`, `unknown_event`, `test_event_under_way`, `idempotency_in_progress`, `overloaded`, or
+ *   another fault of the idempotency key
  */
 export type SendTestEvent = (
   destination: DestinationRevision | undefined,
@@ -81,32 +94,42 @@ export function createSendTestEvent(deps: TestEventDeps): SendTestEvent {
       return fromBinary(SendTestEventResponseSchema, stored);
     }
     // Under the lease the answer is looked for once more: a duplicate request may have stored it just before.
-    return underLease(db, destinationId, () =>
+    const lease = { destinationId, leaseId: leaseIdOf(idempotency, deps.newId) };
+    return underLease(db, lease, idempotency !== undefined, () =>
       answerCall(db, call, SendTestEventResponseSchema, send),
     );
   };
 }
 
+/** The same for all requests with one idempotency key, so that a lease says whether it is that of the same request. */
+function leaseIdOf(idempotency: CallIdempotency | undefined, newId: () => string): string {
+  if (idempotency === undefined) return newId();
+  const { callerId, operation, key } = idempotency;
+  return idOfName('test event', callerId, operation, key);
+}
+
 /**
- * Returns the function that runs `send` under the destination's lease. It throws Fault `test_event_under_way` while any replica
- * has the lease, and `overloaded`.
+ * Returns the function that runs `send` under the destination's lease. While any replica has the lease, the function throws Fault
+ * `idempotency_in_progress` if the lease is that of the same request, and otherwise `test_event_under_way`; it also throws `overloaded`.
  */
-function createUnderLease({ log, newId }: TestEventDeps) {
+function createUnderLease({ log }: TestEventDeps) {
   let underWay = 0;
-  return async <T>(db: ScopedPool, destinationId: string, send: () => Promise<T>): Promise<T> => {
+  return async <T>(
+    db: ScopedPool,
+    lease: TestEventLease,
+    isKeyed: boolean,
+    send: () => Promise<T>,
+  ): Promise<T> => {
     if (underWay >= MAX_UNDER_WAY) {
       throw resourceExhausted('overloaded', 'too many test events are under way', 1);
     }
-    const lease = { destinationId, leaseId: newId() };
     underWay += 1;
     try {
-      if (!(await leaseTestEvent(db, lease, LEASE_MS))) {
-        const message = 'Another test event to the destination is under way.';
-        throw conflict('test_event_under_way', message);
-      }
+      if (!(await leaseTestEvent(db, lease, LEASE_MS))) throw await refusalOf(db, lease, isKeyed);
       return await send().finally(() =>
         // The call does not fail with it: the receiver's answer is stored already.
         releaseTestEvent(db, lease).catch((err) => {
+          const { destinationId } = lease;
           log.warn(
             { err, destinationId },
             'the lease of a test event lasts until its time has passed',
@@ -117,6 +140,15 @@ function createUnderLease({ log, newId }: TestEventDeps) {
       underWay -= 1;
     }
   };
+}
+
+async function refusalOf(db: ScopedPool, lease: TestEventLease, isKeyed: boolean): Promise<Fault> {
+  // A lease that has ended since counts as that of the same request: this one is to be repeated with its key, too.
+  if (isKeyed && !(await hasOtherTestEventLease(db, lease))) {
+    const message = 'An earlier request with this Idempotency-Key is still under way.';
+    return conflict('idempotency_in_progress', message);
+  }
+  return conflict('test_event_under_way', 'Another test event to the destination is under way.');
 }
 
 const UNREADABLE: Outcome = { kind: 'failed', reason: SECRET_UNREADABLE };

@@ -30,12 +30,26 @@ export async function leaseTestEvent(
   return row?.leased ?? false;
 }
 
+const selectOther = defineStatement<{ found: boolean }>(
+  'test_event_lease_of_other',
+  `SELECT EXISTS (SELECT FROM test_event_leases WHERE destination_id = $1 AND lease_id <> $2) AS found`,
+);
+
+/** Whether the destination has a lease with another id. */
+export async function hasOtherTestEventLease(
+  db: Queryable,
+  { destinationId, leaseId }: TestEventLease,
+): Promise<boolean> {
+  const [row] = await selectOther.run(db, [destinationId, leaseId]);
+  return row?.found === true;
+}
+
 const deleteLease = defineStatement(
   'test_event_release',
   'DELETE FROM test_event_leases WHERE destination_id = $1 AND lease_id = $2',
 );
 
-/** Ends the lease. One that another process has taken since stays. */
+/** Ends the lease. One that has been taken since under another id stays. */
 export async function releaseTestEvent(
   db: Queryable,
   { destinationId, leaseId }: TestEventLease,
