@@ -5,7 +5,7 @@ import { hasUnpublishedEvents } from '@creditlane/messaging/outbox';
 import type { DatabaseUrls } from '@creditlane/platform/databases';
 import { consumersOf, SERVICES, sortByEventFlow } from '@creditlane/platform/services';
 import type { AnyService } from '@creditlane/service/define-service';
-import { findUnsettled } from '@creditlane/webhook-dispatcher/store/deliveries';
+import { hasUnsettledDeliveries } from '@creditlane/webhook-dispatcher/store/deliveries';
 import pg from 'pg';
 
 const POLL_MS = 50;
@@ -52,7 +52,7 @@ export async function untilSettled(
       if (publishes === undefined) continue;
       while (!(await isHandled(poolOf(name)))) await delay(POLL_MS);
     }
-    while ((await findUnsettled(poolOf('webhook-dispatcher'))).due) await delay(POLL_MS);
+    while (await hasUnsettledDeliveries(poolOf('webhook-dispatcher'))) await delay(POLL_MS);
   } finally {
     await Promise.all(pools.map(([, pool]) => pool.end()));
   }

@@ -25,7 +25,6 @@ import { startSending } from './sending/start-sending.ts';
 import { SERVICE } from './service-name.ts';
 import type { SETTINGS } from './settings.ts';
 import { purgeBreakers } from './store/breakers.ts';
-import { findUnsettled } from './store/deliveries.ts';
 import { earlierTables } from './store/history/earlier-tables.ts';
 import {
   moveEnded,
@@ -42,8 +41,6 @@ export interface WebhookDispatcher {
   routes: ServiceRoutes[];
   /** Resolves when no delivery is due or under way; attempts planned for later may remain. */
   settled(): Promise<void>;
-  /** When the next attempt is planned; `undefined` when there is none. */
-  nextAttemptAt(): Promise<Date | undefined>;
 }
 
 export type WebhookDispatcherContext = ServiceContext<typeof SETTINGS> &
@@ -133,6 +130,5 @@ export async function startWebhookDispatcher(
   return {
     routes: [deliveriesRoutes({ ...deps, sendTestEvent: createSendTestEvent(deps) })],
     settled: () => sending.settled(),
-    nextAttemptAt: async () => (await findUnsettled(pool)).nextAttemptAt,
   };
 }

@@ -15,7 +15,7 @@ import { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { LeaseRenewal, releaseLeases } from '../queue/leases.ts';
 import { startSharingBreakers } from '../queue/shared-breakers.ts';
 import type { WebhookDispatcherSettings } from '../settings.ts';
-import { findUnsettled } from '../store/deliveries.ts';
+import { hasUnsettledDeliveries } from '../store/deliveries.ts';
 import { createAttempt } from './attempt.ts';
 import { DeferredResults } from './deferred-results.ts';
 import { ResultRecorder } from './result-recorder.ts';
@@ -99,7 +99,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
     deferredResults,
     claimAgeMs: () => claimer.claimAgeMs,
     async settled() {
-      while (queue.size > 0 || (await findUnsettled(pool)).due) {
+      while (queue.size > 0 || (await hasUnsettledDeliveries(pool))) {
         deferredResults.recordAll();
         await queue.waitForRemoval(SETTLED_POLL_MS);
       }

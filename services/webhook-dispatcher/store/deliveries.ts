@@ -322,25 +322,17 @@ export function endExpiredHoldsQuery(limit: number): Query<Lane[]> {
   return endExpiredHolds.query([limit]);
 }
 
-const unsettled = defineStatement<{ due: boolean; nextAttemptAt: Date | null }>(
+const unsettled = defineStatement<{ any: boolean }>(
   'deliveries_unsettled',
   `SELECT EXISTS (SELECT FROM deliveries
        WHERE storage <> 'ended' AND state = 'due' AND (leased OR next_attempt_at <= now()))
-       OR EXISTS (SELECT FROM replay_jobs WHERE finished_at IS NULL) AS due,
-     (SELECT min(next_attempt_at) FROM deliveries
-       WHERE storage <> 'ended' AND state = 'due' AND NOT leased) AS "nextAttemptAt"`,
+       OR EXISTS (SELECT FROM replay_jobs WHERE finished_at IS NULL) AS any`,
 );
 
-/**
- * Whether any delivery is due, leased or to be replayed, by whichever process, and when the next attempt is
- * planned.
- */
-export async function findUnsettled(
-  db: Queryable,
-): Promise<{ due: boolean; nextAttemptAt?: Date }> {
+/** Whether any delivery is due, leased or to be replayed, by whichever process. */
+export async function hasUnsettledDeliveries(db: Queryable): Promise<boolean> {
   const [row] = await unsettled.run(db);
-  if (row === undefined) throw new Error('a SELECT without FROM returns one row');
-  return { due: row.due, ...(row.nextAttemptAt && { nextAttemptAt: row.nextAttemptAt }) };
+  return row?.any === true;
 }
 
 const idsOf = (deliveries: readonly LeasedDelivery[]) => deliveries.map(({ id }) => id);
