@@ -36,6 +36,7 @@ export function leasedDelivery(delivery: Partial<LeasedDelivery> = {}): LeasedDe
 /** The result of an attempt that the receiver answered. A failed delivery is due again in a minute. */
 export function resultOf(delivery: LeasedDelivery, status: number): AttemptResult {
   return {
+    kind: 'tried',
     ...{ delivery, revision: 1, startedAt: new Date(), durationMs: 5 },
     outcome: { kind: 'answered', status },
     ...(status === 200 ? { state: 'delivered' } : { state: 'due', delayMs: 60_000 }),

@@ -3,6 +3,7 @@ import type { Call } from '@creditlane/rpc/call';
 import { conflict } from '@creditlane/rpc/fault';
 import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { findBody } from '../events/message-body.ts';
 import { GRANT_MISSING, type WebhookEventType } from '../events/webhook-event-type.ts';
 import type { FoundDelivery } from '../store/own-deliveries.ts';
 
@@ -32,8 +33,8 @@ export async function requireGrant(
   // A newer version may have stored an event type that this one does not know, and does not send.
   if (eventType === undefined) return;
   const isGranted = async () => {
-    const payload = await payloadOf(eventType, { body, reference }, traceparent);
-    return eventType.isGranted(payload, identity.subject, traceparent);
+    const found = await findBody(eventType, { body, reference }, traceparent);
+    return eventType.isGranted(JSON.parse(found.body), identity.subject, traceparent);
   };
   const limited = withTimeLimit(isGranted(), {
     limitMs: WITHIN_MS,
@@ -45,16 +46,4 @@ export async function requireGrant(
   });
   if (granted) return;
   throw conflict(GRANT_MISSING, 'The integration has no grant to receive the event any more.');
-}
-
-function payloadOf(
-  { name, rendering }: WebhookEventType,
-  { body, reference }: Pick<FoundDelivery, 'body' | 'reference'>,
-  traceparent: string | undefined,
-): Promise<object> | object {
-  if (body !== null) return JSON.parse(body);
-  if (rendering.at === 'sending' && reference !== null) {
-    return rendering.payload(reference, traceparent);
-  }
-  throw new Error(`the message of a ${name} has neither a body nor a reference`);
 }

@@ -27,8 +27,12 @@ export interface LeasedDelivery {
 
 /** A delivery for which no attempt could be made. */
 export interface UntriedDelivery {
+  readonly kind: 'untried';
   readonly delivery: LeasedDelivery;
-  /** Only this delivery cannot be tried: those behind it in its lane may have their contents. */
+  /**
+   * Whether only this delivery cannot be tried, because the service with its content does not answer, or only a later version
+   * knows its event type: those behind it in its lane may have their contents.
+   */
   readonly lacksContent: boolean;
 }
 

@@ -5,13 +5,13 @@ import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
 import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinations.ts';
 import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
 import { isSuccess, type Outcome } from '../egress/exchange.ts';
-import type { RenderedBody } from '../events/body-schema.ts';
+import { findBody } from '../events/message-body.ts';
 import {
   ContentLostError,
   GRANT_MISSING,
   type WebhookEventType,
 } from '../events/webhook-event-type.ts';
-import type { LeasedDelivery } from '../queue/delivery.ts';
+import type { LeasedDelivery, UntriedDelivery } from '../queue/delivery.ts';
 import { type PostWebhookDeps, postWebhook } from './post-webhook.ts';
 import { nextStep, type Step } from './schedule.ts';
 
@@ -34,6 +34,7 @@ const UNCONFIRMED_GONE_DELAY_MS = 1_000;
 
 /** One attempt and the delivery's state after it. */
 export interface AttemptResult {
+  readonly kind: 'tried';
   readonly delivery: LeasedDelivery;
   /** Of the destination that the request was sent to; `undefined` when no request was sent. */
   readonly revision: number | undefined;
@@ -51,21 +52,26 @@ export interface AttemptResult {
   readonly disables?: boolean;
 }
 
+/** What is recorded of a delivery that was taken to be sent: the result of its attempt, or that none could be made. */
+export type AttemptRecord = AttemptResult | UntriedDelivery;
+
 /**
- * Makes an attempt, if `maySend` still allows it just before the request is written. Resolves to `lacks_content` or undefined
- * when none could be made: the delivery stays due, and no attempt is counted. `lacks_content` says that the service with the
- * content does not answer, or that only a later version knows the event type.
+ * Makes an attempt, if `maySend` still allows it just before the request is written. A delivery that could not be tried stays
+ * due, and no attempt is counted.
  */
-export type Attempt = (
-  delivery: LeasedDelivery,
-  maySend: () => boolean,
-) => Promise<AttemptResult | 'lacks_content' | undefined>;
+export type Attempt = (delivery: LeasedDelivery, maySend: () => boolean) => Promise<AttemptRecord>;
 
 /** An attempt that counts, by a request or without one. */
-type Tried = Pick<AttemptResult, 'revision' | 'startedAt' | 'durationMs' | 'outcome'> & {
+interface Tried extends Pick<AttemptResult, 'revision' | 'startedAt' | 'durationMs' | 'outcome'> {
+  readonly kind: 'tried';
   /** Why nothing can ever be sent. */
   readonly deadReason?: string;
-};
+}
+
+type Untried = Pick<UntriedDelivery, 'kind' | 'lacksContent'>;
+
+const UNTRIED: Untried = { kind: 'untried', lacksContent: false };
+const WITHOUT_CONTENT: Untried = { kind: 'untried', lacksContent: true };
 
 export function createAttempt(deps: AttemptDeps): Attempt {
   const { delaysMs, metrics, random } = deps;
@@ -73,9 +79,9 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   return async (delivery, maySend) => {
     const span = startAttemptSpan(delivery);
     const tried = await tryToSend(deps, delivery, { traceparent: span.traceparent, maySend });
-    if (tried === undefined || tried === 'lacks_content') {
+    if (tried.kind === 'untried') {
       span.end('not_tried');
-      return tried;
+      return { ...tried, delivery };
     }
     const { deadReason, ...result } = tried;
     const { outcome, revision, durationMs } = result;
@@ -90,7 +96,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     }
     const answeredInMs = revision === undefined ? undefined : durationMs;
     metrics.countAttempt(step.kind, delivery.destinationId, answeredInMs);
-    return { delivery, ...result, ...stateAfter(step) };
+    return { ...result, delivery, ...stateAfter(step) };
   };
 }
 
@@ -98,11 +104,11 @@ async function tryToSend(
   deps: AttemptDeps,
   delivery: LeasedDelivery,
   { traceparent, maySend }: { traceparent: string | undefined; maySend: () => boolean },
-): Promise<Tried | 'lacks_content' | undefined> {
-  const { eventTypes, destinations, metrics, log, clock } = deps;
+): Promise<Tried | Untried> {
+  const { eventTypes, destinations, metrics, clock } = deps;
   const { id, event, destinationId, sequence } = delivery;
   // Without a revision, the attempt changes neither the health of the destination nor its adaptive limit.
-  const unsent = { revision: undefined, startedAt: clock(), durationMs: 0 };
+  const unsent = { kind: 'tried', revision: undefined, startedAt: clock(), durationMs: 0 } as const;
   const unsendable = (deadReason: string): Tried => {
     // The details of a mismatch follow after a colon.
     const reason = deadReason.split(':', 1)[0] ?? '';
@@ -110,24 +116,22 @@ async function tryToSend(
   };
   const eventType = eventTypes.get(event);
   // A newer version may have stored an event type that only the newer version can send.
-  if (eventType === undefined) return 'lacks_content';
-  let asksForContent = false;
+  if (eventType === undefined) return WITHOUT_CONTENT;
   try {
     const destination = await destinations.get(destinationId, traceparent);
-    // The grants at intake decided who receives the event. Only `bodyToSend` asks for them again, for a replay.
+    // The grants at intake decided who receives the event. Only `findContent` asks for them again, for a replay.
     if (destination === undefined) return unsendable('destination_removed');
 
     if (destination.keys.length === 0) {
       // Tried again like a failure of the receiver: the operator restores the key, or the secret is rotated.
       return { ...unsent, outcome: { kind: 'failed', reason: SECRET_UNREADABLE } };
     }
-    asksForContent = true;
     const { integrationId } = destination;
-    const content = await bodyToSend(eventType, delivery, { integrationId, traceparent });
-    const { body, deadReason } = content;
-    asksForContent = false;
-    if (deadReason !== undefined) return unsendable(deadReason);
+    const content = await findContent(deps, eventType, delivery, { integrationId, traceparent });
+    if (content.kind === 'missing') return WITHOUT_CONTENT;
+    if (content.kind === 'unsendable') return unsendable(content.reason);
 
+    const { body } = content;
     const onSent = () => {
       const { attempts, replays, recordedAt } = delivery;
       if (attempts === 0 && replays === 0)
@@ -135,45 +139,45 @@ async function tryToSend(
     };
     const message = { id, sequence, body, eventType, maySend, onSent };
     const posted = await postWebhook(deps, { ...message, destinationId, destination });
-    return posted && { ...posted, revision: destination.revision };
+    return posted ? { kind: 'tried', ...posted, revision: destination.revision } : UNTRIED;
   } catch (err) {
-    if (err instanceof ContentLostError) return unsendable(err.reason);
-    // The receiver did not cause the failure, so no attempt is counted.
-    const traceId = traceIdOf(delivery.traceparent);
-    log.warn({ err, deliveryId: id, traceId }, 'a webhook could not be tried');
-    return asksForContent ? 'lacks_content' : undefined;
+    warnUntried(deps, delivery, err);
+    return UNTRIED;
   }
 }
 
-/** A body, and why it must not be sent. */
-interface BodyToSend {
-  readonly body: string;
-  readonly deadReason: string | undefined;
-}
+type FoundContent =
+  | { readonly kind: 'found'; readonly body: string }
+  /** The body must not be sent, or is lost. */
+  | { readonly kind: 'unsendable'; readonly reason: string }
+  /** It could not be asked for. */
+  | { readonly kind: 'missing' };
 
-async function bodyToSend(
+/** The body to send; for a replay, only if the integration has a grant by which it may have the body. */
+async function findContent(
+  deps: AttemptDeps,
   eventType: WebhookEventType,
-  { body: stored, reference, replays }: LeasedDelivery,
+  delivery: LeasedDelivery,
   { integrationId, traceparent }: { integrationId: string; traceparent: string | undefined },
-): Promise<BodyToSend> {
-  const { body, mismatch } =
-    stored === null
-      ? await renderBody(eventType, reference, traceparent)
-      : { body: stored, mismatch: undefined };
-  if (mismatch !== undefined || replays === 0) return { body, deadReason: mismatch };
-  const isGranted = await eventType.isGranted(JSON.parse(body), integrationId, traceparent);
-  return { body, deadReason: isGranted ? undefined : GRANT_MISSING };
+): Promise<FoundContent> {
+  try {
+    const { body, mismatch } = await findBody(eventType, delivery, traceparent);
+    if (mismatch !== undefined) return { kind: 'unsendable', reason: mismatch };
+    const isGranted =
+      delivery.replays === 0 ||
+      (await eventType.isGranted(JSON.parse(body), integrationId, traceparent));
+    return isGranted ? { kind: 'found', body } : { kind: 'unsendable', reason: GRANT_MISSING };
+  } catch (err) {
+    if (err instanceof ContentLostError) return { kind: 'unsendable', reason: err.reason };
+    warnUntried(deps, delivery, err);
+    return { kind: 'missing' };
+  }
 }
 
-async function renderBody(
-  { name, rendering, schema }: WebhookEventType,
-  reference: string | null,
-  traceparent: string | undefined,
-): Promise<RenderedBody> {
-  if (rendering.at !== 'sending' || reference === null) {
-    throw new Error(`a ${name} without a body and a reference cannot be rendered`);
-  }
-  return schema.render(await rendering.payload(reference, traceparent));
+/** The receiver did not cause the failure, so no attempt is counted. */
+function warnUntried({ log }: AttemptDeps, { id, traceparent }: LeasedDelivery, err: unknown) {
+  const traceId = traceIdOf(traceparent);
+  log.warn({ err, deliveryId: id, traceId }, 'a webhook could not be tried');
 }
 
 /** Whether the destination still has this revision: a 410 from an earlier URL must not disable it. */

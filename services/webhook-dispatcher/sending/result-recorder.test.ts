@@ -96,11 +96,11 @@ test('a success from before a replay leaves the replay to be sent', async () => 
     delivery.id,
   ]);
   const replayed = { ...delivery, replays: 1, fence: 2 };
-  await recorder.record({ result: resultOf(delivery, 200) });
+  await recorder.record(resultOf(delivery, 200));
   expect(await rowsOf(delivery)).toMatchObject([{ state: 'due', attempts: 0 }]);
 
   const results = [resultOf(delivery, 200), resultOf(replayed, 500)];
-  await Promise.all(results.map((it) => recorder.record({ result: it })));
+  await Promise.all(results.map((it) => recorder.record(it)));
   expect(await rowsOf(delivery)).toMatchObject([{ state: 'due', statuses: [500] }]);
 });
 
@@ -108,7 +108,7 @@ test('two results of one delivery count as one, and as a success when either is 
   const [twice, other] = [await leased(), await leased()];
   await Promise.all(
     [resultOf(twice, 500), resultOf(other, 200), resultOf(twice, 200), resultOf(twice, 503)].map(
-      (one) => recorder.record({ result: one }),
+      (one) => recorder.record(one),
     ),
   );
   const delivered = [{ state: 'delivered', attempts: 1, statuses: [200] }];
@@ -122,7 +122,7 @@ test('a result whose attempt is stored already still changes the delivery', asyn
     'INSERT INTO attempts (delivery_id, number, started_at, duration_ms) VALUES ($1, 1, now(), 1)',
     [delivery.id],
   );
-  await recorder.record({ result: resultOf(delivery, 200) });
+  await recorder.record(resultOf(delivery, 200));
   expect(await rowsOf(delivery)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
 });
 
@@ -132,9 +132,7 @@ test('a result that the database refuses is not written, and the others of its b
   if (first === undefined || refused === undefined) throw new Error('there are nine');
   const broken = { ...resultOf(refused, 200), durationMs: 2 ** 40 };
   await Promise.all(
-    deliveries.map((one) =>
-      recorder.record({ result: one === refused ? broken : resultOf(one, 200) }),
-    ),
+    deliveries.map((one) => recorder.record(one === refused ? broken : resultOf(one, 200))),
   );
   for (const one of deliveries) {
     const state = one === refused ? 'due' : 'delivered';
@@ -148,7 +146,7 @@ test('a result that cannot be written because of a lock is written once the lock
   await client.query('BEGIN');
   await client.query('LOCK TABLE deliveries');
   const tries = vi.spyOn(database.sql, 'connect');
-  const written = recorder.record({ result: resultOf(delivery, 200) });
+  const written = recorder.record(resultOf(delivery, 200));
   // More tries than a refused result has.
   await vi.waitFor(() => expect(tries.mock.calls.length).toBeGreaterThan(5), 10_000);
   await client.query('ROLLBACK');
@@ -161,10 +159,10 @@ test('when a delivery reaches a final state, the next delivery of its lane is le
   const first = await leased();
   const second = await leased(first, { isWaiting: true });
   const third = await leased(first, { isWaiting: true });
-  await recorder.record({ result: resultOf(first, 503) });
+  await recorder.record(resultOf(first, 503));
   expect(promoted).toEqual([]);
   expect(lanes).toEqual({ ended: [], promoted: [] });
-  await recorder.record({ result: { ...resultOf(first, 200), delivery: { ...first, fence: 2 } } });
+  await recorder.record({ ...resultOf(first, 200), delivery: { ...first, fence: 2 } });
   expect(promoted).toEqual([second.id]);
   expect(lanes).toEqual({ ended: [first.orderingKey], promoted: [first.orderingKey] });
   expect(await rowsOf(second)).toMatchObject([{ state: 'due' }]);
@@ -183,7 +181,7 @@ test('a batch that takes longer than a statement may is written in parts', async
        FOR EACH STATEMENT EXECUTE FUNCTION limit_rows()`,
   );
   const deliveries = [await leased(), await leased(), await leased(), await leased()];
-  await Promise.all(deliveries.map((one) => recorder.record({ result: resultOf(one, 200) })));
+  await Promise.all(deliveries.map((one) => recorder.record(resultOf(one, 200))));
   for (const one of deliveries) expect(await rowsOf(one)).toMatchObject([{ state: 'delivered' }]);
 });
 
@@ -202,7 +200,7 @@ test('results that a deadlock has ended are written again, with a warning', asyn
   });
   const writing = recorderOn(database.sql, log);
   const deliveries = [await leased(), await leased()];
-  await Promise.all(deliveries.map((one) => writing.record({ result: resultOf(one, 200) })));
+  await Promise.all(deliveries.map((one) => writing.record(resultOf(one, 200))));
   await writing.close();
   for (const one of deliveries) {
     expect(await rowsOf(one)).toEqual([{ state: 'delivered', attempts: 1, statuses: [200] }]);
@@ -215,11 +213,9 @@ test('a result whose delivery stays locked holds up no later result', async () =
   const holder = await database.sql.connect();
   await holder.query('BEGIN');
   await holder.query('SELECT FROM deliveries WHERE id = $1 FOR UPDATE', [locked.id]);
-  const [blocked, written] = [locked, other].map((one) =>
-    recorder.record({ result: resultOf(one, 200) }),
-  );
+  const [blocked, written] = [locked, other].map((one) => recorder.record(resultOf(one, 200)));
   await written;
-  await recorder.record({ result: resultOf(later, 200) });
+  await recorder.record(resultOf(later, 200));
   for (const one of [other, later])
     expect(await rowsOf(one)).toMatchObject([{ state: 'delivered' }]);
   await holder.query('ROLLBACK');
@@ -238,9 +234,7 @@ test('a success of a delivery that ended meanwhile and stays locked holds up no 
     'SELECT settled_at FROM deliveries WHERE id = $1 FOR UPDATE',
     [late.id],
   );
-  const [blocked, written] = [late, first].map((one) =>
-    recorder.record({ result: resultOf(one, 200) }),
-  );
+  const [blocked, written] = [late, first].map((one) => recorder.record(resultOf(one, 200)));
   await written;
   expect(promoted).toEqual([next.id]);
   await holder.query('ROLLBACK');
@@ -262,9 +256,7 @@ test('the next delivery of a lane is leased although a late result of the batch 
     `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
      CREATE TRIGGER refuse BEFORE UPDATE ON deliveries_ended FOR EACH ROW EXECUTE FUNCTION refuse()`,
   );
-  await Promise.all(
-    [filler, late, first].map((one) => recorder.record({ result: resultOf(one, 200) })),
-  );
+  await Promise.all([filler, late, first].map((one) => recorder.record(resultOf(one, 200))));
   expect(promoted).toEqual([next.id]);
 });
 
@@ -282,7 +274,7 @@ test('when a replay and a later delivery of its lane end in two replicas at once
     later.id,
   ]);
   let isRecorded = false;
-  const recorded = recorder.record({ result: resultOf(replayed, 200) }).then(() => {
+  const recorded = recorder.record(resultOf(replayed, 200)).then(() => {
     isRecorded = true;
   });
   await vi.waitFor(async () => expect(isRecorded || (await countWaiting()) > 0).toBe(true), 10_000);
@@ -322,7 +314,7 @@ test('when a destination turns out to have failed for too long, the next deliver
     "INSERT INTO destination_states (destination_id, failing_since) VALUES ($1, now() - interval '1 day')",
     [first.destinationId],
   );
-  await recorder.record({ result: dead(first) });
+  await recorder.record(dead(first));
   expect(promoted).toEqual([]);
   const { rows } = await database.sql.query('SELECT state, leased FROM deliveries WHERE id = $1', [
     second.id,

@@ -4,9 +4,8 @@ import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import { pause } from '@creditlane/runtime/concurrency/pause';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import type { LeasedDelivery } from '../queue/delivery.ts';
-import type { AttemptResult } from './attempt.ts';
-import { type DeliveryRecord, ResultWriter, type ResultWriterOptions } from './result-writer.ts';
+import type { AttemptRecord, AttemptResult } from './attempt.ts';
+import { ResultWriter, type ResultWriterOptions } from './result-writer.ts';
 
 /** A record that is lost is done, too. A blocked one takes longer than a statement may, alone in its transaction. */
 type Ending = 'done' | 'blocked';
@@ -22,16 +21,16 @@ export class ResultRecorder {
   readonly #log: Log;
   readonly #writer: ResultWriter;
   readonly #stop = new AbortController();
-  readonly #batches: Batcher<DeliveryRecord, Ending>;
+  readonly #batches: Batcher<AttemptRecord, Ending>;
   /** Writes blocked records again, apart from all others, which do not wait for them. */
-  readonly #blocked: Batcher<DeliveryRecord, Ending>;
+  readonly #blocked: Batcher<AttemptRecord, Ending>;
   /** The calls of `record` whose records are blocked. */
   readonly #recordings = new Set<Promise<void>>();
 
   constructor(options: ResultWriterOptions) {
     this.#log = options.log;
     this.#writer = new ResultWriter(options);
-    const write = (records: readonly DeliveryRecord[]) => this.#writeRecords(records);
+    const write = (records: readonly AttemptRecord[]) => this.#writeRecords(records);
     this.#batches = new Batcher(write, { maxConcurrent: 1, maxItems: MAX_BATCH });
     this.#blocked = new Batcher(write, { maxConcurrent: 1, maxItems: 1 });
   }
@@ -40,7 +39,7 @@ export class ResultRecorder {
    * Resolves once the record is written, or lost after the retries: then the delivery is due again when
    * its lease ends.
    */
-  async record(record: DeliveryRecord): Promise<void> {
+  async record(record: AttemptRecord): Promise<void> {
     if ((await this.#batches.add(record)) === 'done') return;
     const recording = this.#recordBlocked(record);
     this.#recordings.add(recording);
@@ -55,8 +54,8 @@ export class ResultRecorder {
     await Promise.all(this.#recordings);
   }
 
-  async #recordBlocked(record: DeliveryRecord): Promise<void> {
-    const deliveryId = deliveryOf(record).id;
+  async #recordBlocked(record: AttemptRecord): Promise<void> {
+    const deliveryId = record.delivery.id;
     let ending: Ending = 'blocked';
     for (let attempt = 1; ending === 'blocked'; attempt += 1) {
       this.#log.warn({ deliveryId, attempt }, 'the result of a webhook waits for a lock');
@@ -65,18 +64,15 @@ export class ResultRecorder {
     }
   }
 
-  async #writeRecords(records: readonly DeliveryRecord[]): Promise<Ending[]> {
+  async #writeRecords(records: readonly AttemptRecord[]): Promise<Ending[]> {
     const late: AttemptResult[] = [];
     const blocked = await this.#writeAll(records, async (batch) => {
       late.push(...(await this.#writer.write(batch)));
     });
     // Late results are written apart: their statement reads several days of ended deliveries.
-    const lateRecords = late.map((result) => ({ result }));
-    const blockedLate = await this.#writeAll(lateRecords, (batch) =>
-      this.#writer.writeLate(batch.map(({ result }) => result)),
-    );
-    const blockedIds = new Set([...blocked, ...blockedLate].map((it) => deliveryOf(it).id));
-    return records.map((record) => (blockedIds.has(deliveryOf(record).id) ? 'blocked' : 'done'));
+    const blockedLate = await this.#writeAll(late, (batch) => this.#writer.writeLate(batch));
+    const blockedIds = new Set([...blocked, ...blockedLate].map((it) => it.delivery.id));
+    return records.map((record) => (blockedIds.has(record.delivery.id) ? 'blocked' : 'done'));
   }
 
   /**
@@ -85,7 +81,7 @@ export class ResultRecorder {
    * record that causes it is alone, so that the others are written. A record that is refused is lost after `MAX_TRIES`;
    * one that takes too long is blocked.
    */
-  async #writeAll<T extends DeliveryRecord>(
+  async #writeAll<T extends AttemptRecord>(
     records: readonly T[],
     write: (batch: readonly T[]) => Promise<void>,
   ): Promise<T[]> {
@@ -113,13 +109,9 @@ export class ResultRecorder {
     }
   }
 
-  #logLost(err: unknown, records: readonly DeliveryRecord[]): void {
-    const deliveryIds = records.slice(0, MAX_LOGGED_IDS).map((record) => deliveryOf(record).id);
+  #logLost(err: unknown, records: readonly AttemptRecord[]): void {
+    const deliveryIds = records.slice(0, MAX_LOGGED_IDS).map((record) => record.delivery.id);
     const lost = { err, deliveries: records.length, deliveryIds };
     this.#log.error(lost, 'results of webhooks are lost');
   }
-}
-
-function deliveryOf(record: DeliveryRecord): LeasedDelivery {
-  return 'result' in record ? record.result.delivery : record.untried.delivery;
 }

@@ -4,7 +4,6 @@ import { limitLockWaitQuery } from '@creditlane/postgres/lock-wait';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { HealthTracker } from '../destinations/destination-health.ts';
-import type { UntriedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import {
   lockReplayedLanesQuery,
@@ -13,7 +12,7 @@ import {
 } from '../store/deliveries.ts';
 import { updateHealthQuery } from '../store/destinations.ts';
 import { recordLateResultsQuery, recordResultsQuery } from '../store/results.ts';
-import type { AttemptResult } from './attempt.ts';
+import type { AttemptRecord, AttemptResult } from './attempt.ts';
 import type { DeferredResults } from './deferred-results.ts';
 
 /** How soon an untried delivery is due again. */
@@ -43,11 +42,6 @@ export interface ResultWriterOptions {
   onDisabled(): void;
 }
 
-/** What is recorded of a delivery that was taken to be sent: the result of its attempt, or that it could not be tried. */
-export type DeliveryRecord =
-  | { readonly result: AttemptResult }
-  | { readonly untried: UntriedDelivery };
-
 export class ResultWriter {
   readonly #options: ResultWriterOptions;
   readonly #health = new HealthTracker();
@@ -60,10 +54,10 @@ export class ResultWriter {
    * Writes the whole batch, except results that are late, which it returns: they are for `writeLate`. Rejects with the
    * database's error if it refuses any part; then nothing is written.
    */
-  async write(records: readonly DeliveryRecord[]): Promise<readonly AttemptResult[]> {
+  async write(records: readonly AttemptRecord[]): Promise<readonly AttemptResult[]> {
     const { pool, log, leaseMs, holdMs, disableAfterMs, queue, deferredResults } = this.#options;
-    const results = records.flatMap((record) => ('result' in record ? [record.result] : []));
-    const untried = records.flatMap((record) => ('untried' in record ? [record.untried] : []));
+    const results = records.filter((record) => record.kind === 'tried');
+    const untried = records.filter((record) => record.kind === 'untried');
     const tried = results.map(({ delivery }) => delivery);
     const hasReplayed = tried.some(({ replays }) => replays > 0);
     const healthChanges = this.#health.changesAfter(results);

@@ -4,9 +4,8 @@ import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { SLOW_MS } from '../queue/send-slots.ts';
 import { leasedDelivery } from '../test-deliveries.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt, AttemptRecord } from './attempt.ts';
 import { DeferredResults } from './deferred-results.ts';
-import type { DeliveryRecord } from './result-writer.ts';
 import { startSender } from './sender.ts';
 
 const delivery = leasedDelivery({ id: 'delivery', destinationId: 'destination' });
@@ -24,6 +23,7 @@ function start(...ends: AttemptEnd[]) {
     const state = end === 'due' ? 'due' : 'delivered';
     await attempted.promise;
     return {
+      kind: 'tried',
       delivery: of,
       revision: 1,
       startedAt: new Date(0),
@@ -32,7 +32,7 @@ function start(...ends: AttemptEnd[]) {
       state,
     };
   });
-  const record = vi.fn((_: DeliveryRecord) => recorded.promise);
+  const record = vi.fn((_: AttemptRecord) => recorded.promise);
   const queue = new DeliveryQueue({
     leaseMs: 60_000,
     maxInFlight: 10,
@@ -72,7 +72,7 @@ test('a delivery that is leased again while it is under way is attempted once, a
   await sender.end();
   expect(sender.attempt).toHaveBeenCalledOnce();
   const result = expect.objectContaining({ delivery: leasedAgain });
-  expect(sender.record).toHaveBeenCalledExactlyOnceWith({ result });
+  expect(sender.record).toHaveBeenCalledExactlyOnceWith(result);
 });
 
 test('a delivery that is leased again while its result is being written is attempted once', async () => {
@@ -160,6 +160,7 @@ function startDeferring() {
   const attempt = vi.fn<Attempt>(async (of) => {
     if (of.destinationId === 'hanging') await hanging.promise;
     return {
+      kind: 'tried',
       delivery: of,
       revision: 1,
       startedAt: new Date(0),

@@ -1,7 +1,7 @@
 /** Sends every delivery that the queue has ready, and has its result recorded. */
 import type { DeliveryQueue, RequestResult } from '../queue/delivery-queue.ts';
 import type { QueueEntry } from '../queue/destination-queue.ts';
-import type { Attempt, AttemptResult } from './attempt.ts';
+import type { Attempt, AttemptRecord } from './attempt.ts';
 import type { DeferredResults } from './deferred-results.ts';
 import type { ResultRecorder } from './result-recorder.ts';
 
@@ -18,20 +18,12 @@ export function startSender({ queue, attempt, deferredResults, recorder }: Sende
     // The process may have been stopped since the delivery was taken, and another one may have its lease.
     const isLeased = () => performance.now() < entry.leasedUntilMs;
     const attempted = await attempt(entry.delivery, isLeased);
-    const lacksContent = attempted === 'lacks_content';
-    const result = lacksContent ? undefined : attempted;
-    queue.finishRequest(entry, requestResultOf(result));
-    if (result?.state === 'delivered') {
-      await deferredResults.defer(entry.delivery, queue.isCapacityNeeded(entry));
-    }
+    queue.finishRequest(entry, requestResultOf(attempted));
+    const isDelivered = attempted.kind === 'tried' && attempted.state === 'delivered';
+    if (isDelivered) await deferredResults.defer(entry.delivery, queue.isCapacityNeeded(entry));
     // Recorded under the current lease: the lease under which the attempt began may have ended.
-    const { delivery } = entry;
-    await recorder.record(
-      result === undefined
-        ? { untried: { delivery, lacksContent } }
-        : { result: { ...result, delivery } },
-    );
-    queue.remove(entry, result?.state === 'delivered');
+    await recorder.record({ ...attempted, delivery: entry.delivery });
+    queue.remove(entry, isDelivered);
   };
 
   queue.onReady(() => {
@@ -44,8 +36,8 @@ export function startSender({ queue, attempt, deferredResults, recorder }: Sende
 }
 
 /** Undefined when no request was sent: the result then has no revision, and tells nothing about the destination. */
-function requestResultOf(result: AttemptResult | undefined): RequestResult | undefined {
-  if (result?.revision === undefined) return undefined;
-  const { state, revision, durationMs } = result;
+function requestResultOf(attempted: AttemptRecord): RequestResult | undefined {
+  if (attempted.kind === 'untried' || attempted.revision === undefined) return undefined;
+  const { state, revision, durationMs } = attempted;
   return { succeeded: state === 'delivered', revision, durationMs };
 }
