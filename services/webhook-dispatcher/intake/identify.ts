@@ -7,15 +7,23 @@ import {
   type WebhookSource,
 } from '../events/webhook-event-type.ts';
 
+interface TypedEvent {
+  readonly kind: 'readable';
+  readonly source: WebhookSource;
+  /** `undefined` when the event has no webhook. */
+  readonly eventType: WebhookEventType | undefined;
+}
+
+/** An event that can have no webhook. */
+interface UnreadableEvent {
+  readonly kind: 'unreadable';
+  readonly error: UnreadableEventError;
+}
+
 /** An event with its webhook's type and recipients, or with the reason why it can have no webhook. */
 export type IdentifiedEvent =
-  | {
-      readonly source: WebhookSource;
-      /** `undefined` when the event has no webhook. */
-      readonly eventType: WebhookEventType | undefined;
-      readonly recipients: readonly DestinationRevision[];
-    }
-  | { readonly unreadable: UnreadableEventError };
+  | (TypedEvent & { readonly recipients: readonly DestinationRevision[] })
+  | UnreadableEvent;
 
 export type IdentifiedBatch = ReadonlyMap<ReceivedEvent, IdentifiedEvent>;
 
@@ -34,42 +42,39 @@ export async function identifyEvents(
   const recipients = await findRecipients(typed);
   const identified = new Map<ReceivedEvent, IdentifiedEvent>();
   for (const [received, found] of typed) {
-    const isUnreadable = found instanceof UnreadableEventError;
     identified.set(
       received,
-      isUnreadable
-        ? { unreadable: found }
+      found.kind === 'unreadable'
+        ? found
         : { ...found, recipients: recipients.get(received) ?? [] },
     );
   }
   return identified;
 }
 
-interface TypedEvent {
-  readonly source: WebhookSource;
-  readonly eventType: WebhookEventType | undefined;
-}
-
 function findEventType(
   sources: SourcesByBusEvent,
   { type, event }: ReceivedEvent,
-): TypedEvent | UnreadableEventError {
+): TypedEvent | UnreadableEvent {
   const source = sources.get(type);
-  if (source === undefined) return new UnreadableEventError(`no webhook is made from a ${type}`);
+  if (source === undefined) {
+    const error = new UnreadableEventError(`no webhook is made from a ${type}`);
+    return { kind: 'unreadable', error };
+  }
   try {
-    return { source, eventType: source.eventTypeOf(event) };
+    return { kind: 'readable', source, eventType: source.eventTypeOf(event) };
   } catch (error) {
-    if (error instanceof UnreadableEventError) return error;
+    if (error instanceof UnreadableEventError) return { kind: 'unreadable', error };
     throw error;
   }
 }
 
 /** Makes one call for each lookup, however many events have the same query. */
 async function findRecipients(
-  batch: ReadonlyMap<ReceivedEvent, TypedEvent | UnreadableEventError>,
+  batch: ReadonlyMap<ReceivedEvent, TypedEvent | UnreadableEvent>,
 ): Promise<ReadonlyMap<ReceivedEvent, readonly DestinationRevision[]>> {
   const asked = [...batch].flatMap(([received, found]) => {
-    if (found instanceof UnreadableEventError || found.eventType === undefined) return [];
+    if (found.kind === 'unreadable' || found.eventType === undefined) return [];
     const { recipientLookup: lookup } = found.eventType;
     return [{ received, lookup, query: found.eventType.recipientQuery(received.event) }];
   });

@@ -81,7 +81,7 @@ export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promi
 
 /** How many deliveries the event must have, independently of their planning. */
 function countRecipients(found: IdentifiedEvent | undefined): number {
-  return found === undefined || 'unreadable' in found ? 0 : found.recipients.length;
+  return found?.kind === 'readable' ? found.recipients.length : 0;
 }
 
 /** The series and lanes whose state is read. An unreadable event has none: `toNewEvent` throws its error. */
@@ -91,7 +91,7 @@ function seriesAndLanesOf(
 ): SeriesAndLanes[] {
   return events.flatMap((received) => {
     const found = identified.get(received);
-    if (found === undefined || 'unreadable' in found) return [];
+    if (found?.kind !== 'readable') return [];
     const { source, eventType, recipients } = found;
     return [
       {
@@ -107,7 +107,7 @@ function seriesAndLanesOf(
 function toNewEvent(received: ReceivedEvent, identified: IdentifiedBatch): NewEvent {
   const found = identified.get(received);
   if (found === undefined) throw new Error('every event of the batch was identified');
-  if ('unreadable' in found) throw found.unreadable;
+  if (found.kind === 'unreadable') throw found.error;
   const { source, eventType, recipients } = found;
   const { id: eventId, event, traceparent } = received;
   return {
