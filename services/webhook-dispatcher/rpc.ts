@@ -1,16 +1,15 @@
 /** DeliveriesService: what an integration sees of the deliveries to its destination, and does with them. */
-import { type Timestamp, timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
-import { runPipeline } from '@creditlane/postgres/pipeline';
-import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveriesService } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { stateNameOf } from './delivery-states.ts';
 import type { Destinations } from './destinations/destinations.ts';
 import { listOwnDeliveries } from './own-deliveries/list-own-deliveries.ts';
-import { deliveryNotFound, toOwnDelivery } from './own-deliveries/own-delivery.ts';
+import { toOwnDelivery } from './own-deliveries/own-delivery.ts';
 import { deliveriesOf, findOwnDestination } from './own-deliveries/own-destination.ts';
+import { readOwnDelivery } from './own-deliveries/read-own-delivery.ts';
 import { type ReplayDeps, replayDelivery } from './own-deliveries/replay-delivery.ts';
 import {
   cancelReplayJob,
@@ -19,15 +18,11 @@ import {
   requestReplayJob,
 } from './own-deliveries/replay-jobs.ts';
 import type { SendTestEvent } from './own-deliveries/send-test-event.ts';
-import { ANY_END } from './store/history/end-times.ts';
-import { findAttemptsQuery, findOwnDeliveryQuery } from './store/own-deliveries.ts';
 
 export interface OwnDeliveriesDeps extends ReplayDeps, ReplayJobDeps {
   readonly destinations: Pick<Destinations, 'ofIntegration'>;
   readonly sendTestEvent: SendTestEvent;
 }
-
-const MAX_ATTEMPTS = 1_000;
 
 export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
   const { requests, destinations, eventTypes, sendTestEvent } = deps;
@@ -56,25 +51,7 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
 
       async getOwnDelivery({ deliveryId }, call) {
         const destination = await findOwnDestination(destinations, call);
-        if (destination === undefined) throw deliveryNotFound();
-        const { destinationId } = destination;
-        const db = deliveriesOf(requests, call, destination);
-        const [found, attempts] = await runPipeline(db, [
-          findOwnDeliveryQuery(deliveryId, destinationId),
-          findAttemptsQuery(deliveryId, MAX_ATTEMPTS),
-        ]);
-        const row =
-          found ?? (await runQuery(db, findOwnDeliveryQuery(deliveryId, destinationId, ANY_END)));
-        if (row === undefined) throw deliveryNotFound();
-        return {
-          delivery: toOwnDelivery(row, eventTypes),
-          attempts: attempts.map(({ startedAt, durationMs, status, failure }) => ({
-            startedAt: timestampFromDate(startedAt),
-            durationMs,
-            status: status ?? 0,
-            failure: failure ?? '',
-          })),
-        };
+        return readOwnDelivery(deps, destination, deliveryId.toLowerCase(), call);
       },
 
       async replayDelivery({ deliveryId }, call) {
@@ -94,9 +71,10 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
         return requestReplayJob(deps, destination, read, call);
       },
 
-      getReplay: async ({ replayId }, call) => readReplayJob(deps, replayId, call),
+      getReplay: async ({ replayId }, call) => readReplayJob(deps, replayId.toLowerCase(), call),
 
-      cancelReplay: async ({ replayId }, call) => cancelReplayJob(deps, replayId, call),
+      cancelReplay: async ({ replayId }, call) =>
+        cancelReplayJob(deps, replayId.toLowerCase(), call),
 
       async sendTestEvent(request, call) {
         return sendTestEvent(await findOwnDestination(destinations, call), request, call);

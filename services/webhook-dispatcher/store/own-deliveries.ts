@@ -167,6 +167,15 @@ export function findOwnDeliveryQuery(
   return mapQueryResult(selectDelivery.query([id, destinationId, from, to]), ([row]) => row);
 }
 
+/** As `findOwnDeliveryQuery`, in all days. */
+export function findOwnDeliveryOfAnyDay(
+  db: Queryable,
+  id: string,
+  destinationId: string,
+): Promise<FoundDelivery | undefined> {
+  return runQuery(db, findOwnDeliveryQuery(id, destinationId, ANY_END));
+}
+
 /** As `findOwnDeliveryQuery`, and then in all days. */
 export async function findOwnDelivery(
   db: Queryable,
@@ -174,7 +183,7 @@ export async function findOwnDelivery(
   destinationId: string,
 ): Promise<FoundDelivery | undefined> {
   const found = await runQuery(db, findOwnDeliveryQuery(id, destinationId));
-  return found ?? (await runQuery(db, findOwnDeliveryQuery(id, destinationId, ANY_END)));
+  return found ?? (await findOwnDeliveryOfAnyDay(db, id, destinationId));
 }
 
 export interface OwnAttemptRow {
