@@ -5,7 +5,7 @@ import { hasUnpublishedEvents } from '@creditlane/messaging/outbox';
 import type { DatabaseUrls } from '@creditlane/platform/databases';
 import { consumersOf, SERVICES, sortByEventFlow } from '@creditlane/platform/services';
 import type { AnyService } from '@creditlane/service/define-service';
-import { hasUnsettledDeliveries } from '@creditlane/webhook-dispatcher/store/deliveries';
+import { hasUnsettledDeliveries } from '@creditlane/webhook-dispatcher/store/unsettled';
 import pg from 'pg';
 
 const POLL_MS = 50;

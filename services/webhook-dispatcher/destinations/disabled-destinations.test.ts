@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ownDeliveries } from '../own-deliveries/test-owner.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
-import { promoteNextQuery } from '../store/deliveries.ts';
+import { promoteNextQuery } from '../store/pending/lanes.ts';
 import { insertDeliveries, insertDelivery, type TestDelivery } from '../test-deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, until, upTo } from '../test-fixture.ts';
 import { answer, startReceiver } from '../test-receiver.ts';

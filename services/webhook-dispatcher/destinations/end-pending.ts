@@ -8,13 +8,13 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import { pause } from '@creditlane/runtime/concurrency/pause';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
-import { promoteNextQuery } from '../store/deliveries.ts';
 import {
   type EndedDelivery,
   type EndReason,
   type EndSlice,
   endSliceQuery,
-} from '../store/pending-ends.ts';
+} from '../store/pending/ends.ts';
+import { promoteNextQuery } from '../store/pending/lanes.ts';
 
 export interface EndPendingDeps {
   readonly pool: Database['pool'];

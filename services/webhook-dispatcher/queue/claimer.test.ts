@@ -4,7 +4,7 @@ import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { endExpiredHoldsQuery } from '../store/deliveries.ts';
+import { endExpiredHoldsQuery } from '../store/pending/lanes.ts';
 import { insertDelivery, openDispatcherDatabase, type TestDelivery } from '../test-deliveries.ts';
 import { Claimer, claimPauseMs } from './claimer.ts';
 import type { LeasedDelivery } from './delivery.ts';

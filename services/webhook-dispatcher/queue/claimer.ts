@@ -8,12 +8,12 @@ import {
   startPeriodicTask,
 } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { claimDueQuery } from '../store/pending/claims.ts';
 import {
-  claimDueQuery,
   endExpiredHoldsQuery,
   hasExpiredHoldsQuery,
   promoteNextQuery,
-} from '../store/deliveries.ts';
+} from '../store/pending/lanes.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 
 export interface ClaimerOptions {

@@ -3,7 +3,7 @@ import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { endExpiredLeasesQuery, renewLeasesQuery } from '../store/deliveries.ts';
+import { endExpiredLeasesQuery, renewLeasesQuery } from '../store/pending/leases.ts';
 import { insertDeliveries, openDispatcherDatabase } from '../test-deliveries.ts';
 import { Backlog } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';

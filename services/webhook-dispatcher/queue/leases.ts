@@ -15,7 +15,7 @@ import {
   hasLeasesQuery,
   releaseLeasesQuery,
   renewLeasesQuery,
-} from '../store/deliveries.ts';
+} from '../store/pending/leases.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { QueueEntry } from './destination-queue.ts';

@@ -5,12 +5,9 @@ import { runPipeline } from '@creditlane/postgres/pipeline';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { HealthTracker } from '../destinations/destination-health.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
-import {
-  lockReplayedLanesQuery,
-  promoteNextQuery,
-  releaseUntriedQuery,
-} from '../store/deliveries.ts';
 import { updateHealthQuery } from '../store/destinations.ts';
+import { lockReplayedLanesQuery, promoteNextQuery } from '../store/pending/lanes.ts';
+import { releaseUntriedQuery } from '../store/pending/leases.ts';
 import { recordLateResultsQuery, recordResultsQuery } from '../store/results.ts';
 import type { AttemptRecord, AttemptResult } from './attempt.ts';
 import type { DeferredResults } from './deferred-results.ts';

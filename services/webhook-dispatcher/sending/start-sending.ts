@@ -15,7 +15,7 @@ import { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { LeaseRenewal, releaseLeases } from '../queue/leases.ts';
 import { startSharingBreakers } from '../queue/shared-breakers.ts';
 import type { WebhookDispatcherSettings } from '../settings.ts';
-import { hasUnsettledDeliveries } from '../store/deliveries.ts';
+import { hasUnsettledDeliveries } from '../store/pending/unsettled.ts';
 import { createAttempt } from './attempt.ts';
 import { DeferredResults } from './deferred-results.ts';
 import { ResultRecorder } from './result-recorder.ts';

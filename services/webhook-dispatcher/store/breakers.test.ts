@@ -15,7 +15,7 @@ import {
   openBreakersQuery,
   requestProbesQuery,
 } from './breakers.ts';
-import { claimDueQuery } from './deliveries.ts';
+import { claimDueQuery } from './pending/claims.ts';
 
 let database: TestDatabase;
 let destinationId: string;

@@ -2,7 +2,7 @@
 import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
 import type { LeasedDelivery } from '../queue/delivery.ts';
-import { LEASED_COLUMNS, messageOfSql } from './deliveries.ts';
+import { LEASED_COLUMNS, messageOfSql } from './pending/pending-deliveries.ts';
 
 /** The pause before a probe doubles with each probe that fails, from the first to the longest, ±20 %. */
 const FIRST_PAUSE_MS = 1_000;
@@ -112,7 +112,7 @@ export function requestProbesQuery(revisions: ReadonlyMap<string, number>): Quer
 
 // A destination without a due delivery is left out: nothing could be sent to it. The subqueries are scalar: for a join, the
 // planner may choose to read all due deliveries of the queue. SKIP LOCKED and the new probe_at
-// give each probe to one replica. ANY (ARRAY[…]): see deliveries.ts.
+// give each probe to one replica. ANY (ARRAY[…]): see pending-deliveries.ts.
 const claimProbes = defineStatement<LeasedDelivery>(
   'breakers_claim_probes',
   `WITH breaker AS MATERIALIZED (

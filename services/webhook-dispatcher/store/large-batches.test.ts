@@ -8,14 +8,9 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import { insertDeliveries, openDispatcherDatabase, resultOf } from '../test-deliveries.ts';
-import {
-  claimDueQuery,
-  endExpiredLeasesQuery,
-  lockReplayedLanesQuery,
-  promoteNextQuery,
-  releaseLeasesQuery,
-  renewLeasesQuery,
-} from './deliveries.ts';
+import { claimDueQuery } from './pending/claims.ts';
+import { lockReplayedLanesQuery, promoteNextQuery } from './pending/lanes.ts';
+import { endExpiredLeasesQuery, releaseLeasesQuery, renewLeasesQuery } from './pending/leases.ts';
 import { recordResultsQuery } from './results.ts';
 
 const DELIVERIES = 500;

@@ -6,17 +6,15 @@ import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { leasedDelivery, openDispatcherDatabase, resultOf } from '../test-deliveries.ts';
 import { claimProbesQuery } from './breakers.ts';
+import { claimDueQuery } from './pending/claims.ts';
+import { endSliceQuery } from './pending/ends.ts';
+import { endExpiredHoldsQuery, lockReplayedLanesQuery, promoteNextQuery } from './pending/lanes.ts';
 import {
-  claimDueQuery,
-  endExpiredHoldsQuery,
   endExpiredLeasesQuery,
   hasLeasesQuery,
-  lockReplayedLanesQuery,
-  promoteNextQuery,
   releaseLeasesQuery,
   renewLeasesQuery,
-} from './deliveries.ts';
-import { endSliceQuery } from './pending-ends.ts';
+} from './pending/leases.ts';
 import { keepQueueStatistics, startQueueStatistics } from './queue-statistics.ts';
 import { recordResultsQuery } from './results.ts';
 

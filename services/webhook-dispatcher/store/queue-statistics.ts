@@ -42,7 +42,7 @@ const addPageSql = `SAVEPOINT page;
 /**
  * Makes the queue look long to the planner when VACUUM has found it short: a plan for an empty queue reads any index from
  * end to end, and prepared statements keep it when the queue has grown. Measured with 20,000 rows: 20,131 blocks for a claim that
- * reads some 100. While the queue has rows, most statements can only look deliveries up anyway (`deliveries.ts`); the statistics
+ * reads some 100. While the queue has rows, most statements can only look deliveries up anyway (`pending-deliveries.ts`); the statistics
  * matter to plans that are made while it has none. A change of the statistics makes all prepared statements be planned again.
  */
 export async function keepQueueStatistics(pool: Database['pool']): Promise<void> {

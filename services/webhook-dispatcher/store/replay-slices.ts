@@ -173,7 +173,7 @@ export interface LockedDelivery {
 }
 
 // OFFSET makes the planner look each lane up, where it otherwise may read the whole table. ANY (ARRAY[…]) and the order of a
-// row do so for each delivery: see deliveries.ts.
+// row do so for each delivery: see pending-deliveries.ts.
 const lockLanesOf = defineStatement<LockedDelivery>(
   'replay_lock_lanes',
   `WITH wanted AS MATERIALIZED (

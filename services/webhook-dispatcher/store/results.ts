@@ -27,7 +27,7 @@ const RESULT: readonly Column[] = [
 // - Each result increments the fence, so that a batch that is written twice, because the answer to the
 //   commit was lost, counts once.
 // - The rows are locked in the order of lanes and positions, as in all statements that lock several.
-// - `ANY (ARRAY[…])`, `IS TRUE` and the order of a row make each delivery a lookup: see deliveries.ts.
+// - `ANY (ARRAY[…])`, `IS TRUE` and the order of a row make each delivery a lookup: see pending-deliveries.ts.
 // - A delivery that ends is deleted and stored as ended by an insert, because an update that moves a row to another
 //   partition fails whoever waits for the row.
 // - Assembled from strings, because arrays of few rows and of many are unnested differently: see

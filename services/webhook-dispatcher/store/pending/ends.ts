@@ -1,7 +1,7 @@
 /** The SQL that ends pending deliveries to a disabled or removed destination, slice by slice. */
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
-import type { Lane } from '../queue/delivery.ts';
-import { insertEndedSql } from './history/ended-deliveries.ts';
+import type { Lane } from '../../queue/delivery.ts';
+import { insertEndedSql } from '../history/ended-deliveries.ts';
 
 /** A delivery that has ended; slices are in the order of `createdAt` and `id`. */
 export interface EndedDelivery extends Lane {
@@ -28,7 +28,7 @@ export interface EndSlice {
 // and a transaction that ends the later one could each find the other one's delivery due and promote nothing, and
 // what waits behind both would wait for ever.
 //
-// ANY (ARRAY[…]): see deliveries.ts.
+// ANY (ARRAY[…]): see pending-deliveries.ts.
 const endSlice = defineStatement<EndedDelivery>(
   'deliveries_end_slice',
   `WITH picked AS MATERIALIZED (
