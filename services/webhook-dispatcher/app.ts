@@ -54,41 +54,16 @@ export type WebhookDispatcherContext = ServiceContext<typeof SETTINGS> &
  * @param sourcesOf lists the sources of webhooks; a test may add to the list
  */
 export async function startWebhookDispatcher(
-  { settings, process, database, bus, endpoints, signer }: WebhookDispatcherContext,
+  context: WebhookDispatcherContext,
   sourcesOf = webhookSources,
 ): Promise<WebhookDispatcher> {
-  const { log, metrics, closers, health } = process;
-  const { leaseMs, destinationsCacheMs: cacheMs } = settings;
+  const { settings, process, database, bus, endpoints, signer } = context;
+  const { log, metrics, closers } = process;
+  const { leaseMs } = settings;
   const { pool, requests } = database;
+  const { destinations, sources, eventTypes } = connectPeers(context, sourcesOf);
+  startDeletingOldRows(context);
 
-  // The health of other services is optional: while one is unavailable, only the webhooks that need it wait.
-  const options = { signer, closers, health: health.optional, metrics };
-  const integrations = { ...options, endpoint: endpoints.integrations };
-  const applications = { ...options, endpoint: endpoints.applications };
-  const destinations = new Destinations({ ...integrations, cacheMs });
-  const { granted, ofIntegration } = destinations;
-  const findEnablement = retailerEnablementFinder(integrations);
-  const findExport = exportFinder(applications);
-  const sources = sourcesOf({ granted, ofIntegration, findEnablement, findExport });
-  const eventTypes = new Map(
-    sources.flatMap((source) => source.eventTypes.map((eventType) => [eventType.name, eventType])),
-  );
-
-  const purges = [
-    moveEnded,
-    ...purgesOfRowsWithoutDay,
-    purgeReplayJobs,
-    purgeBreakers,
-    purgeTestEventLeases,
-    purgeIdempotency,
-  ];
-  const retention = startRetention({ pool, log, purges });
-  closers.add(`${SERVICE} retention`, () => retention.close());
-  const partitions = startPartitions({
-    ...{ pool, log, metrics, service: SERVICE, tables: PARTITIONS },
-    earlier: earlierTables(log),
-  });
-  closers.add(`${SERVICE} partitions`, () => partitions.close());
   const dispatcherMetrics = new DispatcherMetrics(metrics, settings.holdMs);
   const sending = startSending(settings, {
     pool,
@@ -98,7 +73,7 @@ export async function startWebhookDispatcher(
     eventTypes,
   });
   closers.add(`${SERVICE} sending`, () => sending.close());
-  const { queue, egress, deferredResults } = sending;
+  const { queue, breakers, backlog, egress, deferredResults } = sending;
   const statistics = startQueueStatistics(pool, log, queue);
   closers.add(`${SERVICE} queue statistics`, () => statistics.close());
   dispatcherMetrics.watch(pool, sending);
@@ -110,25 +85,84 @@ export async function startWebhookDispatcher(
     log,
     metrics: dispatcherMetrics,
     queue,
+    backlog,
     destinations,
     limits: { replaysPerSecond: settings.replaysPerSecond, leaseMs },
   });
   closers.add(`${SERVICE} replays`, () => replayJobs.close());
 
-  const intake = { pool, log, metrics, sources, queue, deferredResults, leaseMs };
+  const shared = { pool, log, metrics };
   const consumer = await startConsumer({
-    ...{ pool, log, metrics, bus, endpoints, signer, closers, consumer: SERVICE },
+    ...shared,
+    bus,
+    endpoints,
+    signer,
+    closers,
+    consumer: SERVICE,
     topics: [...new Set(sources.map(({ topic }) => topic))],
     publishers: ['applications', 'integrations', 'decisions'],
-    handle: createIntake(intake),
+    handle: createIntake({
+      ...shared,
+      sources,
+      queue,
+      breakers,
+      backlog,
+      deferredResults,
+      leaseMs,
+    }),
     findTooFewEffects: findTooFewDeliveries,
   });
   closers.add(`${SERVICE} consumer`, () => consumer.close());
 
   const sends = { egress, destinations, eventTypes, clock: systemClock, newId };
-  const deps = { requests, log, queue, replayJobs, ...sends };
+  const deps = { requests, log, breakers, backlog, replayJobs, ...sends };
   return {
     routes: [deliveriesRoutes({ ...deps, sendTestEvent: createSendTestEvent(deps) })],
     settled: () => sending.settled(),
   };
+}
+
+/** The clients of other services, and the sources of webhooks, which call them. */
+function connectPeers(
+  { settings, process, endpoints, signer }: WebhookDispatcherContext,
+  sourcesOf: typeof webhookSources,
+) {
+  const { metrics, closers, health } = process;
+  // The health of other services is optional: while one is unavailable, only the webhooks that need it wait.
+  const options = { signer, closers, health: health.optional, metrics };
+  const integrations = { ...options, endpoint: endpoints.integrations };
+  const applications = { ...options, endpoint: endpoints.applications };
+  const destinations = new Destinations({ ...integrations, cacheMs: settings.destinationsCacheMs });
+  const { granted, ofIntegration } = destinations;
+  const findEnablement = retailerEnablementFinder(integrations);
+  const findExport = exportFinder(applications);
+  const sources = sourcesOf({ granted, ofIntegration, findEnablement, findExport });
+  const eventTypes = new Map(
+    sources.flatMap((source) => source.eventTypes.map((eventType) => [eventType.name, eventType])),
+  );
+  return { destinations, sources, eventTypes };
+}
+
+function startDeletingOldRows({ process, database }: WebhookDispatcherContext): void {
+  const { log, metrics, closers } = process;
+  const { pool } = database;
+  const purges = [
+    moveEnded,
+    ...purgesOfRowsWithoutDay,
+    purgeReplayJobs,
+    purgeBreakers,
+    purgeTestEventLeases,
+    purgeIdempotency,
+  ];
+  const retention = startRetention({ pool, log, purges });
+  closers.add(`${SERVICE} retention`, () => retention.close());
+  const partitions = startPartitions({
+    pool,
+    log,
+    metrics,
+    service: SERVICE,
+    tables: PARTITIONS,
+    earlier: earlierTables(log),
+  });
+  closers.add(`${SERVICE} partitions`, () => partitions.close());
 }

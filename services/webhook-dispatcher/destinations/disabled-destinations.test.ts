@@ -3,8 +3,10 @@ import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ownDeliveries } from '../own-deliveries/test-owner.ts';
+import { Backlog } from '../queue/backlog.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
+import { OpenBreakers } from '../queue/open-breakers.ts';
 import { promoteNextQuery } from '../store/pending/lanes.ts';
 import { insertDeliveries, insertDelivery, type TestDelivery } from '../test-deliveries.ts';
 import { createTestFixture, sequences, type TestFixture, until, upTo } from '../test-fixture.ts';
@@ -331,6 +333,8 @@ test('a delivery that is leased while those to its destination end stays in the 
   await fixture.migrate();
   await addLanes(destinationId, 1);
   const queue = new DeliveryQueue({
+    breakers: new OpenBreakers(),
+    backlog: new Backlog(),
     leaseMs: 60_000,
     maxInFlight: 4,
     maxInFlightPerDestination: 4,

@@ -1,7 +1,9 @@
 /** Which of the new deliveries of an intake this process leases, and what it does with them after the commit. */
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
+import type { Backlog } from '../queue/backlog.ts';
 import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import type { OpenBreakers } from '../queue/open-breakers.ts';
 import type { IntakePlan, PlannedDelivery } from './plan.ts';
 
 export interface CommittedIntake {
@@ -19,7 +21,7 @@ export interface CommittedIntake {
 
 /** The ids of the due deliveries that this process has capacity for. */
 export function chooseLeased(
-  queue: DeliveryQueue,
+  { queue, backlog }: { queue: DeliveryQueue; backlog: Backlog },
   deliveries: readonly PlannedDelivery[],
 ): ReadonlySet<string> {
   const takeCapacity = queue.intakeCapacity();
@@ -27,7 +29,7 @@ export function chooseLeased(
     ({ state, destinationId }) =>
       state === 'due' &&
       // A destination with a backlog has earlier due deliveries in the database, which are claimed first.
-      !queue.backlog.mayInclude(destinationId) &&
+      !backlog.mayInclude(destinationId) &&
       takeCapacity(destinationId),
   );
   return new Set(leased.map(({ id }) => id));
@@ -35,7 +37,7 @@ export function chooseLeased(
 
 /** What follows from the commit of these messages and deliveries; `leasedIds` may name deliveries that wait. */
 export function committedIntake(
-  queue: DeliveryQueue,
+  breakers: OpenBreakers,
   { messages, deliveries }: Pick<IntakePlan, 'messages' | 'deliveries'>,
   leasedIds: ReadonlySet<string>,
   leasedAtMs: number,
@@ -43,7 +45,7 @@ export function committedIntake(
   const due = deliveries.filter(({ state }) => state === 'due');
   const waiting = deliveries.filter(({ state }) => state === 'waiting');
   const unleased = due
-    .filter(({ id, destinationId }) => !leasedIds.has(id) && !queue.breakers.has(destinationId))
+    .filter(({ id, destinationId }) => !leasedIds.has(id) && !breakers.has(destinationId))
     .map(({ destinationId }) => destinationId);
   return {
     leased: due.filter(({ id }) => leasedIds.has(id)).map(toLeasedDelivery),
@@ -52,8 +54,7 @@ export function committedIntake(
       return { orderingKey: message.webhook.orderingKey, destinationId };
     }),
     unleased: new Set(unleased),
-    recipients:
-      queue.breakers.size === 0 ? [] : messages.flatMap(({ webhook }) => webhook.recipients),
+    recipients: breakers.size === 0 ? [] : messages.flatMap(({ webhook }) => webhook.recipients),
   };
 }
 

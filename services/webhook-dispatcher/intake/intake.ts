@@ -12,7 +12,9 @@ import { newId } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { WebhookEventType, WebhookSource } from '../events/webhook-event-type.ts';
+import type { Backlog } from '../queue/backlog.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import type { OpenBreakers } from '../queue/open-breakers.ts';
 import type { DeferredResults } from '../sending/deferred-results.ts';
 import { SERVICE } from '../service-name.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
@@ -41,6 +43,8 @@ export interface IntakeDeps {
   readonly metrics: Metrics;
   readonly sources: readonly WebhookSource[];
   readonly queue: DeliveryQueue;
+  readonly breakers: OpenBreakers;
+  readonly backlog: Backlog;
   readonly deferredResults: Pick<DeferredResults, 'addWaiting'>;
   readonly leaseMs: number;
 }
@@ -50,7 +54,7 @@ export interface IntakeDeps {
  * service that recipients are looked up in is unavailable.
  */
 export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promise<void> {
-  const { pool, log, metrics, queue, deferredResults } = deps;
+  const { pool, log, metrics, queue, breakers, backlog, deferredResults } = deps;
   const sources = new Map(deps.sources.map((source) => [source.busEventType, source]));
   return createInboxHandler({
     consumer: SERVICE,
@@ -71,10 +75,10 @@ export function createIntake(deps: IntakeDeps): (batch: EventMessage[]) => Promi
       return writeInOneRoundTrip(deps, newEvents, expectedEffects);
     },
     onCommitted({ leased, leasedAtMs, waiting, unleased, recipients }) {
-      queue.breakers.requestProbesOfNew(recipients);
+      breakers.requestProbesOfNew(recipients);
       queue.add(leased, leasedAtMs);
       deferredResults.addWaiting(waiting);
-      if (unleased.size > 0) queue.backlog.add(unleased);
+      if (unleased.size > 0) backlog.add(unleased);
     },
   });
 }
@@ -137,21 +141,21 @@ function contentOf({ rendering, schema }: WebhookEventType, event: unknown): Con
 
 /** Plans the deliveries of new events, and leases those that this process has capacity for. */
 function planWrites(
-  { queue, leaseMs }: IntakeDeps,
+  deps: IntakeDeps,
   events: readonly NewEvent[],
   stored: StoredState,
 ): PlannedWrites<CommittedIntake> {
   const leasedAtMs = performance.now();
   const plan = planDeliveries(events, stored, newId);
-  const leasedIds = chooseLeased(queue, plan.deliveries);
+  const leasedIds = chooseLeased(deps, plan.deliveries);
   const { enabledRevisions, staleEventIds } = plan;
   return {
     writes: [
       enabledRevisions.size > 0 ? enableDestinationsQuery(enabledRevisions) : undefined,
-      insertPlanQuery(plan, leasedIds, leaseMs),
+      insertPlanQuery(plan, leasedIds, deps.leaseMs),
       staleEventIds.length > 0 ? expectNoDeliveriesQuery(staleEventIds) : undefined,
     ],
-    result: committedIntake(queue, plan, leasedIds, leasedAtMs),
+    result: committedIntake(deps.breakers, plan, leasedIds, leasedAtMs),
   };
 }
 
@@ -160,7 +164,7 @@ function planWrites(
  * correct, or that is so large that a further round trip costs little.
  */
 function writeInOneRoundTrip(
-  { queue, leaseMs }: IntakeDeps,
+  deps: IntakeDeps,
   events: readonly NewEvent[],
   expectedEffects: readonly number[],
 ): Query<CommittedIntake | undefined> | undefined {
@@ -169,18 +173,18 @@ function writeInOneRoundTrip(
   const { staleEventIds, messages, deliveries } = plan;
   const rows = Math.max(events.length, deliveries.length);
   if (staleEventIds.length > 0 || rows > FEW_ROWS) return undefined;
-  const leasedIds = chooseLeased(queue, deliveries);
+  const leasedIds = chooseLeased(deps, deliveries);
   const ids = events.map(({ eventId }) => eventId);
   const firstSequences = firstSequencesOf(events);
   const query = insertInOneRoundTripQuery(
     { ids, expectedEffects, firstSequences },
     plan,
     leasedIds,
-    leaseMs,
+    deps.leaseMs,
   );
   return mapQueryResult(query, (written) => {
     if (written === undefined) return undefined;
-    return committedIntake(queue, { messages, deliveries: written }, leasedIds, leasedAtMs);
+    return committedIntake(deps.breakers, { messages, deliveries: written }, leasedIds, leasedAtMs);
   });
 }
 

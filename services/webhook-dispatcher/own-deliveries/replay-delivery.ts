@@ -14,7 +14,8 @@ import {
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, type Fault } from '@creditlane/rpc/fault';
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
-import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import type { Backlog } from '../queue/backlog.ts';
+import type { OpenBreakers } from '../queue/open-breakers.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
 import { endTimesOf } from '../store/history/end-times.ts';
 import { findOwnDelivery, findOwnDeliveryQuery } from '../store/own-deliveries.ts';
@@ -32,7 +33,8 @@ import { type RequireGrantDeps, requireGrant } from './require-grant.ts';
 
 export interface ReplayDeps extends RequireGrantDeps {
   readonly requests: RequestPool;
-  readonly queue: Pick<DeliveryQueue, 'backlog' | 'breakers'>;
+  readonly breakers: Pick<OpenBreakers, 'requestProbe'>;
+  readonly backlog: Pick<Backlog, 'add'>;
 }
 
 /**
@@ -50,7 +52,7 @@ export async function replayDelivery(
   deliveryId: string,
   call: Call,
 ): Promise<ReplayDeliveryResponse> {
-  const { requests, queue, eventTypes } = deps;
+  const { requests, breakers, backlog, eventTypes } = deps;
   if (destination === undefined) throw deliveryNotFound();
   const { destinationId } = destination;
   const db = deliveriesOf(requests, call, destination);
@@ -83,8 +85,8 @@ export async function replayDelivery(
       await store(tx, response);
       return response;
     });
-    queue.breakers.requestProbe(destination);
-    queue.backlog.add([destinationId]);
+    breakers.requestProbe(destination);
+    backlog.add([destinationId]);
     return answer;
   });
 }

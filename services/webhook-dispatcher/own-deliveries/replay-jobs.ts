@@ -17,7 +17,7 @@ import { conflict, invalidFields, notFound } from '@creditlane/rpc/fault';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { DELIVERY_STATES } from '../delivery-states.ts';
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
-import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import type { OpenBreakers } from '../queue/open-breakers.ts';
 import type { ReplayJobWorker } from '../replay-jobs/replay-job-worker.ts';
 import { isDestinationDisabled } from '../store/destinations.ts';
 import {
@@ -34,7 +34,7 @@ import { deliveriesOf, destinationIsDisabled, destinationNotFound } from './own-
 export interface ReplayJobDeps {
   readonly requests: RequestPool;
   readonly log: Log;
-  readonly queue: Pick<DeliveryQueue, 'backlog' | 'breakers'>;
+  readonly breakers: Pick<OpenBreakers, 'requestProbe'>;
   readonly replayJobs: Pick<ReplayJobWorker, 'wake' | 'reportEnd'>;
   readonly newId: () => string;
 }
@@ -54,7 +54,7 @@ const STATES: Readonly<Record<ReplayJobState, ReplayState>> = {
  *   fault of the idempotency key
  */
 export async function requestReplayJob(
-  { requests, log, queue, replayJobs, newId }: ReplayJobDeps,
+  { requests, log, breakers, replayJobs, newId }: ReplayJobDeps,
   destination: DestinationRevision | undefined,
   filter: ReplayFilter,
   call: Call,
@@ -100,7 +100,7 @@ export async function requestReplayJob(
     { replayId, integrationId, destinationId, requestId, ...filter },
     'a replay of deliveries is requested',
   );
-  queue.breakers.requestProbe(destination);
+  breakers.requestProbe(destination);
   replayJobs.wake();
   return outcome.answer;
 }

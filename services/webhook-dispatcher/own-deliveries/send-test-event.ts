@@ -24,7 +24,7 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinations.ts';
 import { isSuccess, type Outcome } from '../egress/exchange.ts';
 import type { DestinationRevision, WebhookEventType } from '../events/webhook-event-type.ts';
-import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import type { OpenBreakers } from '../queue/open-breakers.ts';
 import { type PostWebhookDeps, postWebhook } from '../sending/post-webhook.ts';
 import { storeTestSuccess } from '../store/destinations.ts';
 import {
@@ -45,7 +45,7 @@ const LEASE_MS = 40_000;
 export interface TestEventDeps extends PostWebhookDeps {
   readonly requests: RequestPool;
   readonly log: Log;
-  readonly queue: Pick<DeliveryQueue, 'breakers'>;
+  readonly breakers: Pick<OpenBreakers, 'requestProbe'>;
   readonly destinations: Pick<Destinations, 'getUncached'>;
   /** By the name of the webhook event type. */
   readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
@@ -85,7 +85,7 @@ export function createSendTestEvent(deps: TestEventDeps): SendTestEvent {
     const send = async (store: StoreTestAnswer) => {
       const sent = await postExample(deps, destinationId, request, call);
       const answer = await record(db, deps.log, destinationId, sent, store);
-      if (answer.succeeded) deps.queue.breakers.requestProbe(destination);
+      if (answer.succeeded) deps.breakers.requestProbe(destination);
       return answer;
     };
     const stored = idempotency && (await findStoredAnswer(db, idempotency));

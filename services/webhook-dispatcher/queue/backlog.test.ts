@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Backlog } from './backlog.ts';
 
 test('the next time at which a delivery is due is remembered within a minute', () => {
-  const backlog = new Backlog(() => undefined);
+  const backlog = new Backlog();
   backlog.expectDue(61_000);
   expect(backlog.nextDueInMs(performance.now())).toBe(Infinity);
   backlog.expectDue(40_000);

@@ -23,11 +23,11 @@ export class Backlog {
   /** When deliveries of this process become due, by performance.now(), in steps of DUE_STEP_MS. */
   readonly #dueMs = new Set<number>();
   #cursor = NIL_UUID;
-  readonly #onAdded: (destinationIds: ReadonlySet<string>) => void;
+  #onAdded: (destinationIds: ReadonlySet<string>) => void = () => {};
 
-  /** Calls `onAdded` when destinations with due deliveries are added. */
-  constructor(onAdded: (destinationIds: ReadonlySet<string>) => void) {
-    this.#onAdded = onAdded;
+  /** Calls `listener` when destinations with due deliveries are added. */
+  onAdded(listener: (destinationIds: ReadonlySet<string>) => void): void {
+    this.#onAdded = listener;
   }
 
   /** The next claim is of the destinations after this id. */

@@ -6,9 +6,11 @@ import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { endExpiredHoldsQuery } from '../store/pending/lanes.ts';
 import { insertDelivery, openDispatcherDatabase, type TestDelivery } from '../test-deliveries.ts';
+import { Backlog } from './backlog.ts';
 import { Claimer, claimPauseMs } from './claimer.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
+import { OpenBreakers } from './open-breakers.ts';
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -45,13 +47,17 @@ async function whileLocked(id: string, work: () => Promise<void>): Promise<void>
 
 const LEASE_MS = 60_000;
 
-function emptyQueue(): DeliveryQueue {
-  return new DeliveryQueue({
+function emptyQueue() {
+  const backlog = new Backlog();
+  const queue = new DeliveryQueue({
+    breakers: new OpenBreakers(),
+    backlog,
     leaseMs: LEASE_MS,
     maxInFlight: 10,
     maxInFlightPerDestination: 10,
     onRefused: () => undefined,
   });
+  return { queue, backlog };
 }
 
 const laneOf = (id: string) => ({ orderingKey: id, destinationId: id });
@@ -88,16 +94,16 @@ test.each([
 });
 
 test('a delivery that became due while a claim was under way is claimed at once', async () => {
-  const queue = emptyQueue();
-  const wait = vi.spyOn(queue.backlog.claimable, 'wait');
+  const { queue, backlog } = emptyQueue();
+  const wait = vi.spyOn(backlog.claimable, 'wait');
   // The claim has been answered, and its deliveries are being added.
   vi.spyOn(queue, 'add').mockImplementationOnce(() => {
-    queue.backlog.expectDue(0);
+    backlog.expectDue(0);
     const untilMs = performance.now() + 101;
     while (performance.now() < untilMs);
   });
   const pool = database.connect();
-  const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
+  const claimer = new Claimer({ pool, log: silentLog, queue, backlog, leaseMs: LEASE_MS });
   try {
     await expect.poll(() => wait.mock.calls.map(([ms]) => ms)).toEqual([0, 2_000]);
   } finally {
@@ -106,7 +112,7 @@ test('a delivery that became due while a claim was under way is claimed at once'
 });
 
 test('a claimer begins a transaction only when a hold has expired', async () => {
-  const queue = emptyQueue();
+  const { queue, backlog } = emptyQueue();
   const pool = database.connect();
   const texts: string[] = [];
   pool.on('connect', (client) => {
@@ -117,16 +123,16 @@ test('a claimer begins a transaction only when a hold has expired', async () => 
     };
     Object.assign(client, { query: note });
   });
-  const wait = vi.spyOn(queue.backlog.claimable, 'wait');
+  const wait = vi.spyOn(backlog.claimable, 'wait');
   const asksForHolds = () => texts.filter((text) => text.includes('hold_until')).length;
-  const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
+  const claimer = new Claimer({ pool, log: silentLog, queue, backlog, leaseMs: LEASE_MS });
   try {
     await expect.poll(() => wait.mock.calls.length).toBeGreaterThan(0);
     await expect.poll(asksForHolds).toBeGreaterThan(0);
     expect(texts).not.toContain('BEGIN');
     const lane = randomUUID();
     await addDelivery(lane, { isExpired: true });
-    queue.backlog.add([lane]);
+    backlog.add([lane]);
     await expect.poll(() => texts, { timeout: 15_000 }).toContain('BEGIN');
   } finally {
     await claimer.close();
@@ -134,15 +140,15 @@ test('a claimer begins a transaction only when a hold has expired', async () => 
 });
 
 test('a claimer whose queue was full looks for due deliveries again after a quarter of a second', async () => {
-  const queue = emptyQueue();
+  const { queue, backlog } = emptyQueue();
   const deliveries = Array.from({ length: 60 }, () => {
     const ids = { id: randomUUID(), orderingKey: randomUUID(), destinationId: randomUUID() };
     return { ...ids, replays: 0 } as LeasedDelivery;
   });
   queue.add(deliveries, performance.now());
-  const wait = vi.spyOn(queue.backlog.claimable, 'wait');
+  const wait = vi.spyOn(backlog.claimable, 'wait');
   const pool = database.connect();
-  const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
+  const claimer = new Claimer({ pool, log: silentLog, queue, backlog, leaseMs: LEASE_MS });
   try {
     await expect.poll(() => wait.mock.lastCall?.[0]).toBe(250);
     queue.drop(deliveries.map(({ destinationId }) => destinationId));
@@ -153,14 +159,14 @@ test('a claimer whose queue was full looks for due deliveries again after a quar
 });
 
 test('the age of the last claim rises while claims fail, and falls with the first that succeeds', async () => {
-  const queue = emptyQueue();
+  const { queue, backlog } = emptyQueue();
   let failedMs = 0;
   const capacity = vi.spyOn(queue, 'claimCapacity').mockImplementation(() => {
     failedMs = performance.now();
     throw new Error('the database is away');
   });
   const pool = database.connect();
-  const claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
+  const claimer = new Claimer({ pool, log: silentLog, queue, backlog, leaseMs: LEASE_MS });
   const hasClaimedSince = (ms: number) => {
     const sinceMs = performance.now() - ms;
     return claimer.claimAgeMs < sinceMs;
@@ -169,7 +175,7 @@ test('the age of the last claim rises while claims fail, and falls with the firs
     await expect.poll(() => failedMs).toBeGreaterThan(0);
     expect(hasClaimedSince(failedMs)).toBe(false);
     capacity.mockRestore();
-    queue.backlog.claimable.signal();
+    backlog.claimable.signal();
     await expect.poll(() => hasClaimedSince(failedMs)).toBe(true);
   } finally {
     await claimer.close();
@@ -181,11 +187,11 @@ test('when the delivery behind an expired hold is locked, due deliveries of othe
   await addDelivery(lane, { isExpired: true });
   const waiting = await addDelivery(lane, { state: 'waiting' });
   await addDelivery(randomUUID());
-  const queue = emptyQueue();
+  const { queue, backlog } = emptyQueue();
   const pool = database.connect();
   let claimer: Claimer | undefined;
   await whileLocked(waiting, async () => {
-    claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
+    claimer = new Claimer({ pool, log: silentLog, queue, backlog, leaseMs: LEASE_MS });
     await expect.poll(() => queue.size).toBe(1);
   });
   await claimer?.close();
@@ -195,16 +201,16 @@ test('after holds were ended, a look that was due meanwhile follows', async () =
   const lane = randomUUID();
   await addDelivery(lane, { isExpired: true });
   const waiting = await addDelivery(lane, { state: 'waiting' });
-  const queue = emptyQueue();
-  const expectDue = vi.spyOn(queue.backlog, 'expectDue');
+  const { queue, backlog } = emptyQueue();
+  const expectDue = vi.spyOn(backlog, 'expectDue');
   const pool = database.connect();
   let claimer: Claimer | undefined;
   await whileLocked(waiting, async () => {
-    claimer = new Claimer({ pool, log: silentLog, queue, leaseMs: LEASE_MS });
+    claimer = new Claimer({ pool, log: silentLog, queue, backlog, leaseMs: LEASE_MS });
     await untilWaiting(database.sql, 1);
     await addDelivery(randomUUID(), { isExpired: true });
-    queue.backlog.expectDue(0);
-    await expect.poll(() => queue.backlog.nextDueInMs(performance.now())).toBe(Infinity);
+    backlog.expectDue(0);
+    await expect.poll(() => backlog.nextDueInMs(performance.now())).toBe(Infinity);
     expect(expectDue).toHaveBeenCalledTimes(1);
   });
   try {

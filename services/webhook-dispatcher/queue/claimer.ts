@@ -14,12 +14,14 @@ import {
   hasExpiredHoldsQuery,
   promoteNextQuery,
 } from '../store/pending/lanes.ts';
+import type { Backlog } from './backlog.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 
 export interface ClaimerOptions {
   readonly pool: Database['pool'];
   readonly log: Log;
   readonly queue: DeliveryQueue;
+  readonly backlog: Backlog;
   readonly leaseMs: number;
 }
 
@@ -92,11 +94,11 @@ export class Claimer {
   }
 
   async #run(): Promise<void> {
-    const { log, queue } = this.#options;
+    const { log, backlog } = this.#options;
     let lookedMs = Number.NEGATIVE_INFINITY;
     while (!this.#stop.signal.aborted) {
       const nowMs = performance.now();
-      const isLookDue = nowMs - lookedMs >= POLL_MS || queue.backlog.nextDueInMs(nowMs) === 0;
+      const isLookDue = nowMs - lookedMs >= POLL_MS || backlog.nextDueInMs(nowMs) === 0;
       const looksForHolds = isLookDue && this.#endingHolds === undefined;
       if (isLookDue && !looksForHolds) this.#missedLook = true;
       let isMoreDue = false;
@@ -109,14 +111,14 @@ export class Claimer {
       }
       // What became due while the claim was under way was not claimed, and is remembered. What was due before a claim that
       // failed is forgotten, too: otherwise the claim would be repeated without a pause.
-      queue.backlog.forgetDue(nowMs);
+      backlog.forgetDue(nowMs);
       if (isMoreDue) continue;
       const pauseMs = claimPauseMs({
         wasFull: this.#wasFull,
-        isBacklogEmpty: queue.backlog.isEmpty,
-        nextDueInMs: queue.backlog.nextDueInMs(performance.now()),
+        isBacklogEmpty: backlog.isEmpty,
+        nextDueInMs: backlog.nextDueInMs(performance.now()),
       });
-      await queue.backlog.claimable.wait(pauseMs, this.#stop.signal);
+      await backlog.claimable.wait(pauseMs, this.#stop.signal);
     }
   }
 
@@ -125,15 +127,15 @@ export class Claimer {
    * expired holds is in the same round trip: when one of the two is refused, both are, and both are repeated.
    */
   async #claim(looksForHolds: boolean): Promise<boolean> {
-    const { pool, queue, leaseMs } = this.#options;
+    const { pool, queue, backlog, leaseMs } = this.#options;
     const capacity = queue.claimCapacity();
     const limit = Math.min(capacity.total, MAX_CLAIMED);
     this.#wasFull = limit === 0;
     if (this.#wasFull && !looksForHolds) return false;
     const leasedAtMs = performance.now();
-    const wasCutOff = queue.backlog.isCutOff;
+    const wasCutOff = backlog.isCutOff;
     const claim = claimDueQuery({
-      after: queue.backlog.cursor,
+      after: backlog.cursor,
       capacities: capacity.byDestination,
       otherCapacity: capacity.otherDestinations,
       limit,
@@ -146,7 +148,7 @@ export class Claimer {
     if (hasExpiredHolds) this.#endingHolds = this.#endExpiredHolds();
     if (claimed === undefined) return false;
     const cutOff = claimed.length === limit;
-    queue.backlog.update(claimed, capacity, cutOff);
+    backlog.update(claimed, capacity, cutOff);
     queue.add(claimed, leasedAtMs);
     // A claim that continued after the cursor has not seen the destinations before the cursor.
     return cutOff || wasCutOff;
@@ -157,7 +159,7 @@ export class Claimer {
    * claimed even if a hold cannot be ended.
    */
   async #endExpiredHolds(): Promise<void> {
-    const { pool, log, queue, leaseMs } = this.#options;
+    const { pool, log, queue, backlog, leaseMs } = this.#options;
     const leasedAtMs = performance.now();
     let isCutOff = false;
     try {
@@ -171,7 +173,7 @@ export class Claimer {
       log.warn({ err }, 'expired holds cannot be ended');
     } finally {
       this.#endingHolds = undefined;
-      if (isCutOff || this.#missedLook) queue.backlog.expectDue(0);
+      if (isCutOff || this.#missedLook) backlog.expectDue(0);
       this.#missedLook = false;
     }
   }

@@ -1,17 +1,25 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Backlog } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import type { QueueEntry } from './destination-queue.ts';
+import { OpenBreakers } from './open-breakers.ts';
 import { SLOW_MS } from './send-slots.ts';
 
 let nowMs: number;
 let released: string[];
 let queue: DeliveryQueue;
+let breakers: OpenBreakers;
+let backlog: Backlog;
 beforeEach(() => {
   nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   released = [];
+  breakers = new OpenBreakers();
+  backlog = new Backlog();
   queue = new DeliveryQueue({
+    breakers,
+    backlog,
     leaseMs: 60_000,
     maxInFlight: 4,
     maxInFlightPerDestination: 4,
@@ -110,7 +118,7 @@ describe('the delivery queue', () => {
     const [entry] = takeAll();
     nowMs = SLOW_MS;
     if (entry) queue.finishRequest(entry, FAILED);
-    expect(queue.breakers.has('first')).toBe(false);
+    expect(breakers.has('first')).toBe(false);
   });
 
   test('when a slow request fails, opens the circuit breaker, and takes in nothing but a probe', () => {
@@ -119,9 +127,9 @@ describe('the delivery queue', () => {
     const [first] = takeAll();
     nowMs += SLOW_MS;
     if (first) queue.finishRequest(first, FAILED_SLOWLY);
-    expect(queue.breakers.has('hanging')).toBe(true);
+    expect(breakers.has('hanging')).toBe(true);
     expect(capacityOf('hanging')).toBe(0);
-    queue.breakers.addProbe('hanging', 'probe');
+    breakers.addProbe('hanging', 'probe');
     add('hanging', 'second', 'probe');
     expect(released).toEqual(['second']);
     queue.queueTurns();
@@ -141,26 +149,26 @@ describe('the delivery queue', () => {
   });
 
   test('when the probe succeeds, closes the circuit breaker', () => {
-    queue.breakers.open('failing', 1);
-    queue.breakers.addProbe('failing', 'probe');
+    breakers.open('failing', 1);
+    breakers.addProbe('failing', 'probe');
     add('failing', 'probe');
     finishOne(SUCCEEDED);
-    expect(queue.breakers.has('failing')).toBe(false);
-    expect(queue.breakers.takeChanges()).toEqual(new Map([['failing', { kind: 'closed' }]]));
+    expect(breakers.has('failing')).toBe(false);
+    expect(breakers.takeChanges()).toEqual(new Map([['failing', { kind: 'closed' }]]));
   });
 
   test('when a request fails that is no probe, leaves the open circuit breaker as it is', () => {
     add('failing', 'before');
     const [before] = takeAll();
-    queue.breakers.open('failing', 1);
-    queue.breakers.takeChanges();
-    queue.breakers.addProbe('failing', 'probe');
+    breakers.open('failing', 1);
+    breakers.takeChanges();
+    breakers.addProbe('failing', 'probe');
     if (before) queue.finishRequest(before, FAILED);
-    expect(queue.breakers.takeChanges()).toEqual(new Map());
+    expect(breakers.takeChanges()).toEqual(new Map());
     add('failing', 'probe');
     finishOne(FAILED);
     const change = { kind: 'probe_failed', probeId: 'probe' };
-    expect(queue.breakers.takeChanges()).toEqual(new Map([['failing', change]]));
+    expect(breakers.takeChanges()).toEqual(new Map([['failing', change]]));
   });
 
   const PROBE_UNSENT = new Map([['failing', { kind: 'probe_unsent', probeId: 'probe' }]]);
@@ -172,33 +180,33 @@ describe('the delivery queue', () => {
     ['waits when the process ends', () => queue.close()],
   ])('when a probe %s, lets another one be sent', (_, end) => {
     queue.shareBreakers([OPEN]);
-    queue.breakers.addProbe('failing', 'probe');
+    breakers.addProbe('failing', 'probe');
     add('failing', 'probe');
     end();
-    expect(queue.breakers.takeChanges()).toEqual(PROBE_UNSENT);
-    expect(queue.breakers.isProbe('failing', 'probe')).toBe(false);
+    expect(breakers.takeChanges()).toEqual(PROBE_UNSENT);
+    expect(breakers.isProbe('failing', 'probe')).toBe(false);
   });
 
   test('when a probe is claimed while the process ends, lets another one be sent', () => {
     queue.shareBreakers([OPEN]);
     queue.close();
-    queue.breakers.addProbe('failing', 'probe');
+    breakers.addProbe('failing', 'probe');
     add('failing', 'probe');
-    expect(queue.breakers.takeChanges()).toEqual(PROBE_UNSENT);
+    expect(breakers.takeChanges()).toEqual(PROBE_UNSENT);
   });
 
   test('keeps the request for a probe beside the failure of the probe under way', () => {
     queue.shareBreakers([OPEN]);
-    queue.breakers.addProbe('failing', 'probe');
+    breakers.addProbe('failing', 'probe');
     add('failing', 'probe');
-    queue.breakers.requestProbe({ destinationId: 'failing', revision: 2 });
+    breakers.requestProbe({ destinationId: 'failing', revision: 2 });
     finishOne(FAILED);
-    queue.breakers.requestProbe({ destinationId: 'failing', revision: 3 });
-    const [changes, requested] = [queue.breakers.takeChanges(), queue.breakers.takeRequested()];
-    queue.breakers.restore(changes, requested);
+    breakers.requestProbe({ destinationId: 'failing', revision: 3 });
+    const [changes, requested] = [breakers.takeChanges(), breakers.takeRequested()];
+    breakers.restore(changes, requested);
     const change = { kind: 'probe_failed', probeId: 'probe' };
-    expect(queue.breakers.takeChanges()).toEqual(new Map([['failing', change]]));
-    expect(queue.breakers.takeRequested()).toEqual(new Map([['failing', 3]]));
+    expect(breakers.takeChanges()).toEqual(new Map([['failing', change]]));
+    expect(breakers.takeRequested()).toEqual(new Map([['failing', 3]]));
   });
 
   test('names to a claim the destinations that have deliveries here or a backlog, of thousands', () => {
@@ -207,8 +215,8 @@ describe('the delivery queue', () => {
       finishOne(SUCCEEDED);
     }
     add('d7', 'waiting');
-    queue.backlog.add(['d8', 'd9']);
-    queue.breakers.open('d9', 1);
+    backlog.add(['d8', 'd9']);
+    breakers.open('d9', 1);
     const { byDestination, otherDestinations } = queue.claimCapacity();
     expect([...byDestination]).toEqual([
       ['d7', 11],
@@ -218,16 +226,16 @@ describe('the delivery queue', () => {
   });
 
   test('tries destinations at once that were set anew since their circuit breakers have opened', () => {
-    queue.breakers.open('old', 1);
-    queue.breakers.open('new', 1);
-    queue.breakers.takeChanges();
+    breakers.open('old', 1);
+    breakers.open('new', 1);
+    breakers.takeChanges();
     const recipients = ['old', 'new', 'other'].map((destinationId) => ({
       destinationId,
       revision: destinationId === 'old' ? 1 : 2,
     }));
-    queue.breakers.requestProbesOfNew(recipients);
-    expect(queue.breakers.takeRequested()).toEqual(new Map([['new', 2]]));
-    queue.breakers.requestProbesOfNew(recipients);
-    expect(queue.breakers.takeRequested()).toEqual(new Map());
+    breakers.requestProbesOfNew(recipients);
+    expect(breakers.takeRequested()).toEqual(new Map([['new', 2]]));
+    breakers.requestProbesOfNew(recipients);
+    expect(breakers.takeRequested()).toEqual(new Map());
   });
 });

@@ -7,20 +7,22 @@ import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
 import type { LRUCache } from 'lru-cache';
 import type { OpenBreaker } from '../store/breakers.ts';
-import { Backlog, type ClaimCapacity } from './backlog.ts';
+import type { Backlog, ClaimCapacity } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import {
-  capacityFor,
   type DestinationQueue,
   DestinationQueues,
   NOT_TAKEN,
-  QUEUED_PER_REQUEST,
   type QueueEntry,
 } from './destination-queue.ts';
-import { OpenBreakers } from './open-breakers.ts';
+import type { OpenBreakers } from './open-breakers.ts';
+import { QueueCapacity } from './queue-capacity.ts';
 import { isSlow, SendSlots } from './send-slots.ts';
 
 export interface DeliveryQueueOptions {
+  readonly breakers: OpenBreakers;
+  /** The queue listens for destinations that are added to it. */
+  readonly backlog: Backlog;
   readonly leaseMs: number;
   /** Requests under way at once, to all destinations together; beside them, twice as many that take long. */
   readonly maxInFlight: number;
@@ -46,11 +48,9 @@ type CapacityNeededListener = (destinationIds: ReadonlySet<string> | undefined) 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
 export class DeliveryQueue {
-  readonly backlog = new Backlog((ids) => {
-    this.#onCapacityNeeded(this.#capacityLeft === 0 ? undefined : ids);
-  });
-  readonly breakers = new OpenBreakers();
   readonly #options: DeliveryQueueOptions;
+  readonly #breakers: OpenBreakers;
+  readonly #backlog: Backlog;
   readonly #entries = new Map<string, QueueEntry>();
   readonly #destinations: DestinationQueues;
   /** Destinations that may have a delivery ready, in the order of their turns. */
@@ -63,15 +63,27 @@ export class DeliveryQueue {
   readonly #added = new WakeSignal();
   readonly #removed = new WakeSignal();
   readonly #slots: SendSlots;
+  readonly #capacity: QueueCapacity;
   #onReady: () => void = () => {};
   #onCapacityNeeded: CapacityNeededListener = () => {};
   #closed = false;
 
   constructor(options: DeliveryQueueOptions) {
+    const { breakers, backlog, maxInFlight } = options;
     this.#options = options;
+    this.#breakers = breakers;
+    this.#backlog = backlog;
     this.#destinations = new DestinationQueues(options.maxInFlightPerDestination);
-    this.#slots = new SendSlots(options.maxInFlight);
+    this.#slots = new SendSlots(maxInFlight);
+    this.#capacity = new QueueCapacity({
+      maxInFlight,
+      destinations: this.#destinations,
+      slots: this.#slots,
+      breakers,
+      backlog,
+    });
     this.#delivered = createExpiringCache(MAX_DELIVERED, options.leaseMs);
+    backlog.onAdded((ids) => this.#onCapacityNeeded(this.#capacityLeft === 0 ? undefined : ids));
   }
 
   /** Deliveries that wait, are under way, or whose results are being written. */
@@ -102,13 +114,13 @@ export class DeliveryQueue {
       const { id, destinationId, replays } = delivery;
       const queued = this.#entries.get(id);
       if (this.#closed) {
-        this.breakers.giveBackProbe(destinationId, id);
+        this.#breakers.giveBackProbe(destinationId, id);
         refused.push(delivery);
       } else if (queued !== undefined) {
         queued.delivery = delivery;
         queued.leasedUntilMs = leasedUntilMs;
       } else if (this.#delivered.get(id) !== replays) {
-        if (this.breakers.has(destinationId) && !this.breakers.isProbe(destinationId, id)) {
+        if (this.#breakers.has(destinationId) && !this.#breakers.isProbe(destinationId, id)) {
           refused.push(delivery);
           continue;
         }
@@ -158,14 +170,14 @@ export class DeliveryQueue {
     const wasSlow = result !== undefined && isSlow(result.durationMs);
     destination.recording += 1;
     if (result === undefined) {
-      this.breakers.giveBackProbe(id, delivery.id);
+      this.#breakers.giveBackProbe(id, delivery.id);
     } else if (result.succeeded) {
-      this.breakers.close(id);
+      this.#breakers.close(id);
       limit.succeeded(wasSlow);
     } else {
       const opens = limit.failed(wasSlow);
-      if (this.breakers.has(id)) this.breakers.fail(id, delivery.id);
-      else if (opens) this.breakers.open(id, result.revision);
+      if (this.#breakers.has(id)) this.#breakers.fail(id, delivery.id);
+      else if (opens) this.#breakers.open(id, result.revision);
     }
     this.#updateSuspects([destination], nowMs);
     this.#turns.add(destination);
@@ -191,7 +203,7 @@ export class DeliveryQueue {
     this.#destinations.removeIfEmpty(destination);
     if (destination.size > 0) this.#turns.add(destination);
     this.#onReady();
-    this.backlog.useFreedCapacity(destinationId, destination.capacity > 0);
+    this.#backlog.useFreedCapacity(destinationId, destination.capacity > 0);
     this.#removed.signal();
   }
 
@@ -224,15 +236,7 @@ export class DeliveryQueue {
    * false when none is left.
    */
   intakeCapacity(): (destinationId: string) => boolean {
-    let total = this.#capacityLeft;
-    const byDestination = new Map<string, number>();
-    return (id) => {
-      const left = byDestination.get(id) ?? this.#capacityOf(id);
-      if (left <= 0 || total <= 0) return false;
-      byDestination.set(id, left - 1);
-      total -= 1;
-      return true;
-    };
+    return this.#capacity.forIntake(this.#capacityLeft);
   }
 
   /**
@@ -240,14 +244,7 @@ export class DeliveryQueue {
    * one may have as many as a new destination.
    */
   claimCapacity(): ClaimCapacity {
-    const byDestination = new Map<string, number>();
-    for (const id of this.#destinations.ids) byDestination.set(id, this.#capacityOf(id));
-    for (const id of this.backlog.destinationIds) {
-      // Nothing is claimed of those with an open circuit breaker: see store/breakers.ts.
-      if (!this.breakers.has(id)) byDestination.set(id, this.#capacityOf(id));
-    }
-    const otherDestinations = capacityFor(this.#destinations.limitOfNew(), 0);
-    return { total: this.#capacityLeft, byDestination, otherDestinations };
+    return this.#capacity.forClaim(this.#capacityLeft);
   }
 
   /** How many requests to a destination may be under way now. */
@@ -262,9 +259,9 @@ export class DeliveryQueue {
 
   /** Replaces what is known of the open circuit breakers by what the database holds for all replicas. */
   shareBreakers(stored: readonly OpenBreaker[]): void {
-    const closed = this.breakers.replace(stored);
+    const closed = this.#breakers.replace(stored);
     this.#updateSuspects(this.#destinations.all(), performance.now());
-    if (closed.length > 0) this.backlog.add(closed);
+    if (closed.length > 0) this.#backlog.add(closed);
   }
 
   /** The entries whose leases end before `timeMs` (by performance.now()). */
@@ -274,8 +271,10 @@ export class DeliveryQueue {
 
   /** The numbers of destinations whose circuit breakers are open for all replicas, and closed in this process. */
   breakerStates(): Record<BreakerState, number> {
-    const { size, probed } = this.breakers;
-    const closed = [...this.#destinations.limitedIds].filter((id) => !this.breakers.has(id)).length;
+    const { size, probed } = this.#breakers;
+    const closed = [...this.#destinations.limitedIds].filter(
+      (id) => !this.#breakers.has(id),
+    ).length;
     return { closed, open: size - probed, half_open: probed };
   }
 
@@ -305,27 +304,15 @@ export class DeliveryQueue {
     return waiting.map(({ delivery }) => delivery);
   }
 
-  /** A delivery that shares its slot does not use up the capacity for others. */
   get #capacityLeft(): number {
-    const capacity = this.#options.maxInFlight * QUEUED_PER_REQUEST + this.#slots.shared;
-    return this.#closed ? 0 : Math.max(0, capacity - this.#entries.size);
-  }
-
-  #capacityOf(id: string): number {
-    if (this.breakers.has(id)) return 0;
-    const destination = this.#destinations.find(id);
-    if (destination === undefined) return capacityFor(this.#destinations.limitOf(id), 0);
-    if (!destination.isSuspect) return destination.capacity;
-    // A suspect destination gets no more than can be sent at once.
-    const { limit, size } = destination;
-    return this.#slots.suspectsLeft === 0 ? 0 : Math.max(0, limit.requests - size);
+    return this.#closed ? 0 : this.#capacity.left(this.#entries.size);
   }
 
   #destinationOf(id: string): DestinationQueue {
     const known = this.#destinations.find(id);
     if (known !== undefined) return known;
     const destination = this.#destinations.add(id);
-    this.#slots.setSuspect(destination, this.breakers.has(id));
+    this.#slots.setSuspect(destination, this.#breakers.has(id));
     return destination;
   }
 
@@ -337,17 +324,17 @@ export class DeliveryQueue {
     const released: LeasedDelivery[] = [];
     for (const destination of destinations) {
       const { id, isSuspect: wasSuspect, waiting } = destination;
-      const isOpen = this.breakers.has(id);
+      const isOpen = this.#breakers.has(id);
       const isSuspect = this.#slots.shareLongHeld(destination, nowMs) || isOpen;
       this.#slots.setSuspect(destination, isSuspect);
       if (waiting.length === 0 || !(isOpen || (isSuspect && !wasSuspect))) continue;
-      const isNoProbe = ({ delivery }: QueueEntry) => !this.breakers.isProbe(id, delivery.id);
+      const isNoProbe = ({ delivery }: QueueEntry) => !this.#breakers.isProbe(id, delivery.id);
       for (const { delivery } of destination.removeWaiting(isNoProbe)) {
         this.#entries.delete(delivery.id);
         released.push(delivery);
       }
       this.#destinations.removeIfEmpty(destination);
-      if (!isOpen) this.backlog.add([id]);
+      if (!isOpen) this.#backlog.add([id]);
     }
     if (released.length > 0) this.#options.onRefused(released);
   }
@@ -365,6 +352,6 @@ export class DeliveryQueue {
   #forget({ delivery, destination }: QueueEntry): void {
     this.#entries.delete(delivery.id);
     this.#destinations.removeIfEmpty(destination);
-    this.breakers.giveBackProbe(delivery.destinationId, delivery.id);
+    this.#breakers.giveBackProbe(delivery.destinationId, delivery.id);
   }
 }

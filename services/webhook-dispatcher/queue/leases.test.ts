@@ -21,6 +21,9 @@ afterAll(() => database.drop());
 const leaseDeliveries = (count: number): Promise<LeasedDelivery[]> =>
   insertDeliveries(database.sql, Array(count).fill({ leased: true }));
 
+const startRenewal = (queue: DeliveryQueue, backlog = new Backlog()) =>
+  new LeaseRenewal({ pool: database.sql, log: silentLog, queue, backlog, leaseMs: 5_000 });
+
 test('a delivery that another transaction has locked keeps no other lease from being renewed', async () => {
   const [locked, other, lost] = await leaseDeliveries(3);
   if (!locked || !other || !lost) throw new Error('three were inserted');
@@ -52,10 +55,9 @@ test('leases are renewed 100 at a time, so that results wait for the rows of few
   const leased = await leaseDeliveries(250);
   const entries = leased.map((delivery) => ({ delivery, leasedUntilMs: 0 })) as QueueEntry[];
   const queue = {
-    backlog: new Backlog(() => undefined),
     expiringBefore: (ms: number) => entries.filter(({ leasedUntilMs }) => leasedUntilMs < ms),
   } as Partial<DeliveryQueue> as DeliveryQueue;
-  const renewal = new LeaseRenewal({ pool: database.sql, log: silentLog, queue, leaseMs: 5_000 });
+  const renewal = startRenewal(queue);
   await vi.waitFor(() => expect(entries.every((it) => it.leasedUntilMs > 0)).toBe(true), 15_000);
   await renewal.close();
   const renewals = sent().filter(({ name }) => name === 'deliveries_renew');
@@ -86,10 +88,10 @@ test('more leases that expired long ago than end at once all end without a pause
   await database.sql.query(
     "UPDATE deliveries SET next_attempt_at = now() - interval '1 minute' WHERE leased",
   );
-  const backlog = new Backlog(() => undefined);
-  const queue = { backlog, expiringBefore: () => [] } as Partial<DeliveryQueue> as DeliveryQueue;
+  const backlog = new Backlog();
+  const queue = { expiringBefore: () => [] } as Partial<DeliveryQueue> as DeliveryQueue;
   // A look each second: it ends before the next one begins.
-  const renewal = new LeaseRenewal({ pool: database.sql, log: silentLog, queue, leaseMs: 5_000 });
+  const renewal = startRenewal(queue, backlog);
   const leased = async () =>
     (await database.sql.query('SELECT FROM deliveries WHERE leased')).rowCount;
   await vi.waitFor(async () => expect(await leased()).toBe(0), { timeout: 20_000 });
@@ -98,14 +100,12 @@ test('more leases that expired long ago than end at once all end without a pause
 });
 
 describe('after a look that found no lease', () => {
-  const leaseMs = 5_000;
   let renewal: LeaseRenewal;
   const expiringBefore = vi.fn(() => []);
   beforeEach(async () => {
     await database.sql.query('DELETE FROM deliveries');
-    const backlog = new Backlog(() => undefined);
-    const queue = { backlog, expiringBefore, size: 0 } as Partial<DeliveryQueue> as DeliveryQueue;
-    renewal = new LeaseRenewal({ pool: database.sql, log: silentLog, queue, leaseMs });
+    const queue = { expiringBefore, size: 0 } as Partial<DeliveryQueue> as DeliveryQueue;
+    renewal = startRenewal(queue);
   });
   afterEach(() => renewal.close());
 

@@ -16,6 +16,7 @@ import {
   releaseLeasesQuery,
   renewLeasesQuery,
 } from '../store/pending/leases.ts';
+import type { Backlog } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { QueueEntry } from './destination-queue.ts';
@@ -43,14 +44,19 @@ const LOOK_BACK_EVERY_MS = 60_000;
 const ANY_TIME_MS = 1e12;
 const MAX_EXPIRED = 1_000;
 
+export interface LeaseRenewalOptions extends LeaseOptions {
+  readonly queue: DeliveryQueue;
+  readonly backlog: Pick<Backlog, 'add'>;
+}
+
 export class LeaseRenewal {
-  readonly #options: LeaseOptions & { readonly queue: DeliveryQueue };
+  readonly #options: LeaseRenewalOptions;
   readonly #task: PeriodicTask;
   #lookedBackMs = Number.NEGATIVE_INFINITY;
   /** By performance.now(). No lease expires before this time, so that none is looked for. */
   #nextLookMs = 0;
 
-  constructor(options: LeaseOptions & { readonly queue: DeliveryQueue }) {
+  constructor(options: LeaseRenewalOptions) {
     this.#options = options;
     const pauseMs = options.leaseMs / RENEWALS_PER_LEASE;
     const renewAndEnd = async () => {
@@ -96,7 +102,7 @@ export class LeaseRenewal {
   }
 
   async #endExpired(): Promise<void> {
-    const { pool, log, queue, leaseMs } = this.#options;
+    const { pool, log, queue, backlog, leaseMs } = this.#options;
     const nowMs = performance.now();
     if (nowMs < this.#nextLookMs) return;
     const looksBack = nowMs - this.#lookedBackMs >= LOOK_BACK_EVERY_MS;
@@ -112,7 +118,7 @@ export class LeaseRenewal {
       if (!isAnyLeft) this.#nextLookMs = nowMs + leaseMs;
       // A look back that reached the limit has left leases of any age, which only the next look back finds.
       if (looksBack && count < MAX_EXPIRED) this.#lookedBackMs = nowMs;
-      if (destinationIds.length > 0) queue.backlog.add(destinationIds);
+      if (destinationIds.length > 0) backlog.add(destinationIds);
     } catch (err) {
       log.warn({ err }, 'expired leases could not be ended');
     }

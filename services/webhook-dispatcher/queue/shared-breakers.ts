@@ -15,13 +15,16 @@ import {
   openBreakersQuery,
   requestProbesQuery,
 } from '../store/breakers.ts';
+import type { Backlog } from './backlog.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
-import type { BreakerChange } from './open-breakers.ts';
+import type { BreakerChange, OpenBreakers } from './open-breakers.ts';
 
 export interface SharedBreakersOptions {
   readonly pool: Database['pool'];
   readonly log: Log;
   readonly queue: DeliveryQueue;
+  readonly breakers: OpenBreakers;
+  readonly backlog: Pick<Backlog, 'add'>;
   readonly leaseMs: number;
   /** How long an exchange with a receiver may take. */
   readonly deadlineMs: number;
@@ -35,7 +38,7 @@ const PROBE_MARGIN_MS = 10_000;
 
 /** `close` resolves once the last changes are written, and no more probes are claimed. */
 export function startSharingBreakers(options: SharedBreakersOptions): { close(): Promise<void> } {
-  const { log, queue } = options;
+  const { log, queue, breakers } = options;
   const stop = new AbortController();
   const tryTo = async (step: (options: SharedBreakersOptions) => Promise<void>) => {
     try {
@@ -47,8 +50,8 @@ export function startSharingBreakers(options: SharedBreakersOptions): { close():
   const run = async () => {
     while (!stop.signal.aborted) {
       await tryTo(share);
-      const isIdle = queue.size === 0 && queue.breakers.size === 0;
-      await queue.breakers.changed.wait(isIdle ? IDLE_POLL_MS : POLL_MS, stop.signal);
+      const isIdle = queue.size === 0 && breakers.size === 0;
+      await breakers.changed.wait(isIdle ? IDLE_POLL_MS : POLL_MS, stop.signal);
     }
     await tryTo(writeChanges);
   };
@@ -63,7 +66,7 @@ export function startSharingBreakers(options: SharedBreakersOptions): { close():
 
 /** Writes the own changes, reads those of the others, and claims the probes that are due. */
 async function share(options: SharedBreakersOptions): Promise<void> {
-  const { pool, queue, leaseMs, deadlineMs } = options;
+  const { pool, queue, breakers, leaseMs, deadlineMs } = options;
   await writeChanges(options);
   const stored = await runQuery(pool, listBreakersQuery());
   queue.shareBreakers(stored);
@@ -71,22 +74,22 @@ async function share(options: SharedBreakersOptions): Promise<void> {
   const leasedAtMs = performance.now();
   const probeMs = deadlineMs + PROBE_MARGIN_MS;
   const probes = await runQuery(pool, claimProbesQuery(queue.suspectsLeft, { probeMs, leaseMs }));
-  for (const { destinationId, id } of probes) queue.breakers.addProbe(destinationId, id);
+  for (const { destinationId, id } of probes) breakers.addProbe(destinationId, id);
   queue.add(probes, leasedAtMs);
 }
 
 /** Each statement is a transaction of its own, so that replicas cannot deadlock. */
-async function writeChanges({ pool, queue }: SharedBreakersOptions): Promise<void> {
-  const changes = queue.breakers.takeChanges();
-  const requested = queue.breakers.takeRequested();
+async function writeChanges({ pool, breakers, backlog }: SharedBreakersOptions): Promise<void> {
+  const changes = breakers.takeChanges();
+  const requested = breakers.takeRequested();
   try {
     for (const query of queriesOf(changes, requested)) await runQuery(pool, query);
   } catch (err) {
-    queue.breakers.restore(changes, requested);
+    breakers.restore(changes, requested);
     throw err;
   }
   const closed = closedOf(changes);
-  if (closed.length > 0) queue.backlog.add(closed);
+  if (closed.length > 0) backlog.add(closed);
 }
 
 function* queriesOf(

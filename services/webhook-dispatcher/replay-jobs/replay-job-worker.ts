@@ -4,6 +4,7 @@ import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Destinations } from '../destinations/destinations.ts';
 import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
+import type { Backlog } from '../queue/backlog.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { findNextReplayJobs, type NextReplayJob, type ReplayJobRow } from '../store/replay-jobs.ts';
 import { countReplaySlice, postponeReplayJob } from '../store/replay-slices.ts';
@@ -13,7 +14,8 @@ export interface ReplayJobWorkerOptions {
   readonly pool: Database['pool'];
   readonly log: Log;
   readonly metrics: DispatcherMetrics;
-  readonly queue: Pick<DeliveryQueue, 'backlog' | 'requestLimit'>;
+  readonly queue: Pick<DeliveryQueue, 'requestLimit'>;
+  readonly backlog: Pick<Backlog, 'add'>;
   readonly destinations: Pick<Destinations, 'getUncached'>;
   readonly limits: SliceLimits;
 }
@@ -87,7 +89,7 @@ export class ReplayJobWorker {
    * does not delay the others.
    */
   async #advance({ id, destinationId, state }: NextReplayJob): Promise<boolean> {
-    const { pool, log, metrics, queue, destinations, limits } = this.#options;
+    const { pool, log, metrics, queue, backlog, destinations, limits } = this.#options;
     if (this.#stop.signal.aborted) return false;
     try {
       if (state === 'counting') {
@@ -102,7 +104,7 @@ export class ReplayJobWorker {
       const slice = await replaySlice(pool, id, destination && { ...destination, maxDue }, limits);
       if (slice === undefined) return false;
       metrics.replayedDeliveries.inc(slice.replayed);
-      if (slice.replayed > 0) queue.backlog.add([destinationId]);
+      if (slice.replayed > 0) backlog.add([destinationId]);
       if (slice.ended !== undefined) this.reportEnd(slice.ended);
       return true;
     } catch (err) {

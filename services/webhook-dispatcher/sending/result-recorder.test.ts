@@ -41,9 +41,9 @@ function recorderOn(pool: pg.Pool, log = silentLog): ResultRecorder {
     queue: {
       add: (deliveries) => void promoted.push(...deliveries.map(({ id }) => id)),
       drop: () => undefined,
-      backlog: { expectDue: () => undefined },
-      breakers: { has: () => false },
     },
+    backlog: { expectDue: () => undefined },
+    breakers: { has: () => false },
     deferredResults: {
       updateWaiting(ended, next) {
         lanes.ended.push(...ended.map(({ orderingKey }) => orderingKey));

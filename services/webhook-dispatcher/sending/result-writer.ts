@@ -4,7 +4,9 @@ import { limitLockWaitQuery } from '@creditlane/postgres/lock-wait';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { HealthTracker } from '../destinations/destination-health.ts';
+import type { Backlog } from '../queue/backlog.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
+import type { OpenBreakers } from '../queue/open-breakers.ts';
 import { updateHealthQuery } from '../store/destinations.ts';
 import { lockReplayedLanesQuery, promoteNextQuery } from '../store/pending/lanes.ts';
 import { releaseUntriedQuery } from '../store/pending/leases.ts';
@@ -28,11 +30,11 @@ export interface ResultWriterOptions {
   readonly holdMs: number;
   /** How long a destination may go without a success before it is disabled. */
   readonly disableAfterMs: number;
-  /** Gets the promoted deliveries, drops those of disabled destinations, and remembers when others are due. */
-  readonly queue: Pick<DeliveryQueue, 'add' | 'drop'> & {
-    readonly backlog: Pick<DeliveryQueue['backlog'], 'expectDue'>;
-    readonly breakers: Pick<DeliveryQueue['breakers'], 'has'>;
-  };
+  /** Gets the promoted deliveries, and drops those of disabled destinations. */
+  readonly queue: Pick<DeliveryQueue, 'add' | 'drop'>;
+  readonly breakers: Pick<OpenBreakers, 'has'>;
+  /** Remembers when deliveries are due. */
+  readonly backlog: Pick<Backlog, 'expectDue'>;
   /** Is told in which lanes a delivery was promoted. */
   readonly deferredResults: Pick<DeferredResults, 'updateWaiting'>;
   /** Called when results have found destinations disabled, whose pending deliveries are then to be ended. */
@@ -103,12 +105,12 @@ export class ResultWriter {
   }
 
   #expectDue(results: readonly AttemptResult[], hasUntried: boolean): void {
-    const { queue, holdMs } = this.#options;
+    const { breakers, backlog, holdMs } = this.#options;
     // Nothing is claimed for a destination whose circuit breaker is open.
-    const claimable = results.filter(({ delivery: it }) => !queue.breakers.has(it.destinationId));
+    const claimable = results.filter(({ delivery: it }) => !breakers.has(it.destinationId));
     const delaysMs = claimable.flatMap(({ delayMs }) => delayMs ?? []);
-    if (hasUntried || delaysMs.length > 0) queue.backlog.expectDue(holdMs);
-    if (hasUntried) queue.backlog.expectDue(UNTRIED_DELAY_MS);
-    for (const delayMs of delaysMs) queue.backlog.expectDue(delayMs);
+    if (hasUntried || delaysMs.length > 0) backlog.expectDue(holdMs);
+    if (hasUntried) backlog.expectDue(UNTRIED_DELAY_MS);
+    for (const delayMs of delaysMs) backlog.expectDue(delayMs);
   }
 }

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
+import { Backlog } from '../queue/backlog.ts';
 import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
+import { OpenBreakers } from '../queue/open-breakers.ts';
 import { SLOW_MS } from '../queue/send-slots.ts';
 import { leasedDelivery } from '../test-deliveries.ts';
 import type { Attempt, AttemptRecord } from './attempt.ts';
@@ -33,7 +35,10 @@ function start(...ends: AttemptEnd[]) {
     };
   });
   const record = vi.fn((_: AttemptRecord) => recorded.promise);
+  const backlog = new Backlog();
   const queue = new DeliveryQueue({
+    breakers: new OpenBreakers(),
+    backlog,
     leaseMs: 60_000,
     maxInFlight: 10,
     maxInFlightPerDestination: 10,
@@ -150,7 +155,10 @@ test('a failure is recorded at once', async () => {
 /** A sender whose attempts succeed, and whose results are deferred until capacity is needed. */
 function startDeferring() {
   const deferredResults = new DeferredResults(60_000);
+  const backlog = new Backlog();
   const queue = new DeliveryQueue({
+    breakers: new OpenBreakers(),
+    backlog,
     leaseMs: 60_000,
     maxInFlight: 10,
     maxInFlightPerDestination: 3,
@@ -172,6 +180,7 @@ function startDeferring() {
   startSender({ queue, attempt, deferredResults, recorder: { record: async () => undefined } });
   return {
     queue,
+    backlog,
     /** Sends deliveries, one after the other, until there are so many. */
     async sendUntil(count: number): Promise<void> {
       for (let n = attempt.mock.calls.length + 1; n <= count; n += 1) {
@@ -206,7 +215,7 @@ test('a delivery that comes while deferred results use up the capacity of its de
 test('a delivery that the queue has no capacity for has the deferred results recorded', async () => {
   const deferring = startDeferring();
   await deferring.sendUntil(6);
-  deferring.queue.backlog.add(['another', 'destination']);
+  deferring.backlog.add(['another', 'destination']);
   await expect.poll(() => deferring.queue.size).toBe(0);
   deferring.close();
 });
@@ -214,11 +223,11 @@ test('a delivery that the queue has no capacity for has the deferred results rec
 test('a delivery to another destination has the deferred results recorded only when the queue has no capacity left', async () => {
   const deferring = startDeferring();
   await deferring.sendUntil(6);
-  deferring.queue.backlog.add(['another']);
+  deferring.backlog.add(['another']);
   await setImmediate();
   expect(deferring.queue.size).toBe(6);
   deferring.fill();
-  deferring.queue.backlog.add(['another']);
+  deferring.backlog.add(['another']);
   await expect.poll(() => deferring.queue.size).toBe(34);
   deferring.close();
 });

@@ -10,9 +10,11 @@ import { DisabledDestinations } from '../destinations/disabled-destinations.ts';
 import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
 import { Egress } from '../egress/egress.ts';
 import type { WebhookEventType } from '../events/webhook-event-type.ts';
+import { Backlog } from '../queue/backlog.ts';
 import { Claimer } from '../queue/claimer.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
 import { LeaseRenewal, releaseLeases } from '../queue/leases.ts';
+import { OpenBreakers } from '../queue/open-breakers.ts';
 import { startSharingBreakers } from '../queue/shared-breakers.ts';
 import type { WebhookDispatcherSettings } from '../settings.ts';
 import { hasUnsettledDeliveries } from '../store/pending/unsettled.ts';
@@ -32,6 +34,8 @@ export interface SendingDeps {
 
 export interface Sending {
   readonly queue: DeliveryQueue;
+  readonly breakers: OpenBreakers;
+  readonly backlog: Backlog;
   /** Is told which deliveries wait. */
   readonly deferredResults: Pick<DeferredResults, 'addWaiting'>;
   /** For requests that are no deliveries. */
@@ -53,7 +57,11 @@ const RESULT_DELAY_MS = 100;
 export function startSending(settings: WebhookDispatcherSettings, deps: SendingDeps): Sending {
   const { pool, log, destinations, metrics, eventTypes } = deps;
   const { leaseMs, maxInFlight, maxInFlightPerDestination } = settings;
+  const breakers = new OpenBreakers();
+  const backlog = new Backlog();
   const queue = new DeliveryQueue({
+    breakers,
+    backlog,
     leaseMs,
     maxInFlight,
     maxInFlightPerDestination,
@@ -75,26 +83,25 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
     clock: systemClock,
     random: Math.random,
   });
-  const disabledDestinations = new DisabledDestinations({ pool, log, queue, leaseMs });
+  const shared = { pool, log, queue, breakers, backlog, leaseMs };
+  const disabledDestinations = new DisabledDestinations(shared);
   const deferredResults = new DeferredResults(RESULT_DELAY_MS);
   const recorder = new ResultRecorder({
-    pool,
-    log,
-    queue,
+    ...shared,
     deferredResults,
-    leaseMs,
     holdMs: settings.holdMs,
     disableAfterMs: settings.disableAfterMs,
     onDisabled: () => disabledDestinations.wake(),
   });
   startSender({ queue, attempt, deferredResults, recorder });
-  const leaseRenewal = new LeaseRenewal({ pool, log, queue, leaseMs });
-  const claimer = new Claimer({ pool, log, queue, leaseMs });
-  const { deadlineMs } = settings;
-  const breakers = startSharingBreakers({ pool, log, queue, leaseMs, deadlineMs });
+  const leaseRenewal = new LeaseRenewal(shared);
+  const claimer = new Claimer(shared);
+  const sharing = startSharingBreakers({ ...shared, deadlineMs: settings.deadlineMs });
 
   return {
     queue,
+    breakers,
+    backlog,
     egress,
     deferredResults,
     claimAgeMs: () => claimer.claimAgeMs,
@@ -115,7 +122,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
       // Leases are renewed until here: another process would send a delivery again whose lease has ended.
       await leaseRenewal.close();
       await recorder.close();
-      await breakers.close();
+      await sharing.close();
     },
   };
 }

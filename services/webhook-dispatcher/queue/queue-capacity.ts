@@ -1,0 +1,64 @@
+/** How many more deliveries the queue of this process may get. */
+import type { Backlog, ClaimCapacity } from './backlog.ts';
+import { capacityFor, type DestinationQueues, QUEUED_PER_REQUEST } from './destination-queue.ts';
+import type { OpenBreakers } from './open-breakers.ts';
+import type { SendSlots } from './send-slots.ts';
+
+export interface QueueCapacityDeps {
+  readonly maxInFlight: number;
+  readonly destinations: Pick<DestinationQueues, 'find' | 'ids' | 'limitOf' | 'limitOfNew'>;
+  readonly slots: Pick<SendSlots, 'shared' | 'suspectsLeft'>;
+  readonly breakers: Pick<OpenBreakers, 'has'>;
+  readonly backlog: Pick<Backlog, 'destinationIds'>;
+}
+
+export class QueueCapacity {
+  readonly #deps: QueueCapacityDeps;
+
+  constructor(deps: QueueCapacityDeps) {
+    this.#deps = deps;
+  }
+
+  /** Of a queue of `size` deliveries. A delivery that shares its slot does not use up the capacity for others. */
+  left(size: number): number {
+    const { maxInFlight, slots } = this.#deps;
+    return Math.max(0, maxInFlight * QUEUED_PER_REQUEST + slots.shared - size);
+  }
+
+  /** Of a destination, whatever that of the queue. */
+  ofDestination(id: string): number {
+    const { destinations, slots, breakers } = this.#deps;
+    if (breakers.has(id)) return 0;
+    const destination = destinations.find(id);
+    if (destination === undefined) return capacityFor(destinations.limitOf(id), 0);
+    if (!destination.isSuspect) return destination.capacity;
+    // A suspect destination gets no more than can be sent at once.
+    const { limit, size } = destination;
+    return slots.suspectsLeft === 0 ? 0 : Math.max(0, limit.requests - size);
+  }
+
+  /** Returns the function by which an intake takes one of these `total`; it returns false when none is left for the destination. */
+  forIntake(total: number): (destinationId: string) => boolean {
+    let totalLeft = total;
+    const byDestination = new Map<string, number>();
+    return (id) => {
+      const left = byDestination.get(id) ?? this.ofDestination(id);
+      if (left <= 0 || totalLeft <= 0) return false;
+      byDestination.set(id, left - 1);
+      totalLeft -= 1;
+      return true;
+    };
+  }
+
+  /** Names the destinations with a delivery here or a backlog; any other one may have as many as a new destination. */
+  forClaim(total: number): ClaimCapacity {
+    const { destinations, breakers, backlog } = this.#deps;
+    const byDestination = new Map<string, number>();
+    for (const id of destinations.ids) byDestination.set(id, this.ofDestination(id));
+    for (const id of backlog.destinationIds) {
+      // Nothing is claimed of those with an open circuit breaker: see store/breakers.ts.
+      if (!breakers.has(id)) byDestination.set(id, this.ofDestination(id));
+    }
+    return { total, byDestination, otherDestinations: capacityFor(destinations.limitOfNew(), 0) };
+  }
+}
