@@ -14,7 +14,7 @@ import {
   findStoredStateQuery,
   insertPlanQuery,
   lockOrderingKeysQuery,
-} from './store/intake/intake.ts';
+} from './store/intake/two-round-trip-intake.ts';
 import {
   createTestFixture,
   type Dispatcher,

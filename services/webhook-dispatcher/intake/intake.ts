@@ -19,13 +19,13 @@ import type { DeferredResults } from '../sending/deferred-results.ts';
 import { SERVICE } from '../service-name.ts';
 import { enableDestinationsQuery } from '../store/destinations.ts';
 import { expectNoDeliveriesQuery } from '../store/intake/expected-deliveries.ts';
+import { insertInOneRoundTripQuery } from '../store/intake/one-round-trip-intake.ts';
 import {
   findStoredStateQuery,
   insertPlanQuery,
   lockOrderingKeysQuery,
   type SeriesAndLanes,
-} from '../store/intake/intake.ts';
-import { insertInOneRoundTripQuery } from '../store/intake/one-round-trip-intake.ts';
+} from '../store/intake/two-round-trip-intake.ts';
 import { type CommittedIntake, chooseLeased, committedIntake } from './committed-intake.ts';
 import { type IdentifiedBatch, type IdentifiedEvent, identifyEvents } from './identify.ts';
 import {

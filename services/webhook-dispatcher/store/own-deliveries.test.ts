@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DELIVERY_STATE_NAMES } from '../delivery-states.ts';
 import { openDispatcherDatabase } from '../test-deliveries.ts';
-import { findStoredStateQuery } from './intake/intake.ts';
+import { findStoredStateQuery } from './intake/two-round-trip-intake.ts';
 import { findOwnDeliveries, type ListQuery } from './own-deliveries.ts';
 import { promoteNextQuery } from './pending/lanes.ts';
 import { lockEarlierPending } from './replay-delivery.ts';

@@ -12,8 +12,12 @@ import { openDispatcherDatabase, resultOf } from '../../test-deliveries.ts';
 import { enableDestinationsQuery } from '../destinations.ts';
 import { promoteNextQuery } from '../pending/lanes.ts';
 import { recordResultsQuery } from '../results.ts';
-import { findStoredStateQuery, insertPlanQuery, lockOrderingKeysQuery } from './intake.ts';
 import { insertInOneRoundTripQuery } from './one-round-trip-intake.ts';
+import {
+  findStoredStateQuery,
+  insertPlanQuery,
+  lockOrderingKeysQuery,
+} from './two-round-trip-intake.ts';
 
 const LEASE_MS = 60_000;
 let db: TestDatabase;

@@ -3,7 +3,6 @@
  * those that are stored, has the first delivery of a lane wait when the lane is busy, and makes deliveries to disabled
  * destinations dead.
  */
-
 import { insertInboxSql } from '@creditlane/messaging/transactional-inbox';
 import { type Column, defineFewRowsStatement } from '@creditlane/postgres/array-rows';
 import { mapQueryResult, type Query } from '@creditlane/postgres/statement';
@@ -17,7 +16,7 @@ import {
   deliveryStateColumns,
   MESSAGE,
   messageColumns,
-} from './intake.ts';
+} from './two-round-trip-intake.ts';
 
 const SERIES: readonly Column[] = [
   ['application_id', 'uuid'],
@@ -43,6 +42,12 @@ const DELIVERY: readonly Column[] = [
   ['leased', 'boolean'],
 ];
 
+// Each list of columns follows the one before in the parameters; those before the first are written out in the statement.
+const SERIES_AT = 11;
+const COUNTER_AT = SERIES_AT + SERIES.length;
+const MESSAGE_AT = COUNTER_AT + COUNTER.length;
+const DELIVERY_AT = MESSAGE_AT + MESSAGE.length;
+
 interface WrittenRow {
   applies: boolean;
   id: string | null;
@@ -59,20 +64,20 @@ interface WrittenRow {
 // All else is read from `begun`, so that the inbox is written first: PostgreSQL would write it last. Two processes with the
 // same events, of which one takes two round trips, would then wait for each other.
 //
-// The bounds $31 and $32 repeat the condition on $2: PostgreSQL leaves out partitions of the inbox by single values, not by
+// The bounds $4 and $5 repeat the condition on $2: PostgreSQL leaves out partitions of the inbox by single values, not by
 // an array.
 const insertInOneRoundTrip = defineFewRowsStatement<WrittenRow>(
   'intake_in_one_round_trip',
   (rows) => `WITH series AS MATERIALIZED (
-     SELECT * FROM ${rows(SERIES, 4)} AS s
+     SELECT * FROM ${rows(SERIES, SERIES_AT)} AS s
    ), disabled AS MATERIALIZED (
      SELECT destination_id, s.revision >= r.revision AS stays, 'destination_disabled' AS reason
-     FROM unnest($33::uuid[], $34::int[]) AS r (destination_id, revision)
+     FROM unnest($9::uuid[], $10::int[]) AS r (destination_id, revision)
      JOIN destination_states AS s USING (destination_id) WHERE s.disabled_at IS NOT NULL
    ), plan AS MATERIALIZED (
      SELECT NOT EXISTS (
          SELECT FROM inbox
-         WHERE consumer = $1 AND event_id = ANY ($2::uuid[]) AND event_id BETWEEN $31::uuid AND $32::uuid)
+         WHERE consumer = $1 AND event_id = ANY ($2::uuid[]) AND event_id BETWEEN $4::uuid AND $5::uuid)
        AND NOT EXISTS (
          SELECT FROM series JOIN submissions AS seen USING (application_id, creditor_id)
          WHERE seen.seen_sequence >= series.first_sequence)
@@ -84,7 +89,7 @@ const insertInOneRoundTrip = defineFewRowsStatement<WrittenRow>(
    ), begun AS MATERIALIZED (
      SELECT count(*) > 0 AS applies FROM received
    ), lane AS (
-     SELECT * FROM unnest($8::uuid[], $9::uuid[]) AS l (application_id, destination_id)
+     SELECT * FROM unnest($7::uuid[], $8::uuid[]) AS l (application_id, destination_id)
      WHERE (SELECT applies FROM begun)
    ), busy_lane AS MATERIALIZED (
      ${busyLanesSql}
@@ -95,7 +100,7 @@ const insertInOneRoundTrip = defineFewRowsStatement<WrittenRow>(
      DO UPDATE SET seen_sequence = greatest(submissions.seen_sequence, excluded.seen_sequence)
    ), last_sequence AS (
      INSERT INTO sequences AS stored (application_id, creditor_id, destination_id, last_sequence)
-     SELECT application_id, creditor_id, destination_id, added FROM ${rows(COUNTER, 10)} AS c
+     SELECT application_id, creditor_id, destination_id, added FROM ${rows(COUNTER, COUNTER_AT)} AS c
      WHERE (SELECT applies FROM begun)
      ON CONFLICT (application_id, destination_id, creditor_id)
      DO UPDATE SET last_sequence = stored.last_sequence + excluded.last_sequence
@@ -103,13 +108,13 @@ const insertInOneRoundTrip = defineFewRowsStatement<WrittenRow>(
    ), message AS (
      INSERT INTO messages (event_id, event, creditor_id, body, reference, recorded_at, traceparent)
      SELECT event_id, event, creditor_id, body, reference, recorded_at, traceparent
-     FROM ${rows(MESSAGE, 14)} AS m WHERE (SELECT applies FROM begun)
+     FROM ${rows(MESSAGE, MESSAGE_AT)} AS m WHERE (SELECT applies FROM begun)
    ), planned AS (
      SELECT d.place, d.id, d.event_id, d.destination_id, d.application_id, d.leased,
        last_sequence - before_last AS sequence, coalesce(d.reason, disabled.reason) AS reason,
        CASE WHEN disabled.reason IS NOT NULL THEN 'dead'
          WHEN d.state = 'due' AND busy.destination_id IS NOT NULL THEN 'waiting' ELSE d.state END AS state
-     FROM ${rows(DELIVERY, 21)} AS d
+     FROM ${rows(DELIVERY, DELIVERY_AT)} AS d
      LEFT JOIN last_sequence USING (application_id, creditor_id, destination_id)
      LEFT JOIN busy_lane AS busy USING (application_id, destination_id)
      LEFT JOIN disabled USING (destination_id)
@@ -119,7 +124,7 @@ const insertInOneRoundTrip = defineFewRowsStatement<WrittenRow>(
        leased, fence, next_attempt_at, settled_at, storage)
      SELECT id, event_id, destination_id, application_id, sequence, state, reason,
        leased AND state = 'due', (leased AND state = 'due')::int,
-       CASE WHEN state = 'due' THEN now() + leased::int * $30 * interval '1 ms' END,
+       CASE WHEN state = 'due' THEN now() + leased::int * $6 * interval '1 ms' END,
        CASE WHEN state = 'dead' THEN now() END, CASE WHEN state = 'dead' THEN 'ended' ELSE 'queue' END
      FROM planned
      ORDER BY place
@@ -165,11 +170,16 @@ export function insertInOneRoundTripQuery(
     SERVICE,
     events.ids,
     events.expectedEffects,
+    ids[0],
+    ids.at(-1),
+    leaseMs,
+    // Locked in the order in which the results transaction locks them, so that the two cannot deadlock.
+    ...splitIds([...new Set(lanes)].sort(), 2),
+    [...revisions.keys()],
+    [...revisions.values()],
     ...splitIds(plan.highWaterMarks.keys(), 2),
     [...plan.highWaterMarks.keys()].map((series) => events.firstSequences.get(series)),
     [...plan.highWaterMarks.values()],
-    // Locked in the order in which the results transaction locks them, so that the two cannot deadlock.
-    ...splitIds([...new Set(lanes)].sort(), 2),
     ...splitIds(added.keys(), 3),
     [...added.values()],
     ...messageColumns(messages),
@@ -177,11 +187,6 @@ export function insertInOneRoundTripQuery(
     deliveries.map(({ message }) => message.webhook.numberingKey),
     deliveries.map(beforeLast),
     ...deliveryStateColumns(deliveries, leasedIds),
-    leaseMs,
-    ids[0],
-    ids.at(-1),
-    [...revisions.keys()],
-    [...revisions.values()],
   ]);
   return mapQueryResult(query, (written) => {
     if (written[0]?.applies !== true) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The SQL of the intake. Columns keep the names of the first event types: `application_id` holds the
- * ordering key and `creditor_id` the numbering key.
+ * The SQL of an intake in two round trips: it reads the stored state, and writes what was planned with it. Columns keep the names
+ * of the first event types: `application_id` holds the ordering key and `creditor_id` the numbering key.
  */
 import { type Column, defineArrayStatement } from '@creditlane/postgres/array-rows';
 import { defineStatement, mapQueryResult, type Query } from '@creditlane/postgres/statement';
@@ -163,32 +163,38 @@ const DELIVERY: readonly Column[] = [
   ['leased', 'boolean'],
 ];
 
+// Each list of columns follows the one before in the parameters.
+const HIGH_WATER_MARK_AT = 2;
+const LAST_SEQUENCE_AT = HIGH_WATER_MARK_AT + HIGH_WATER_MARK.length;
+const MESSAGE_AT = LAST_SEQUENCE_AT + LAST_SEQUENCE.length;
+const DELIVERY_AT = MESSAGE_AT + MESSAGE.length;
+
 // Assembled from strings, because arrays of few rows and of many are unnested differently: see array-rows.ts.
 const insertPlan = defineArrayStatement(
   'intake_insert',
   (rows) => `WITH high_water_mark AS (
      INSERT INTO submissions (application_id, creditor_id, seen_sequence)
-     SELECT application_id, creditor_id, seen_sequence FROM ${rows(HIGH_WATER_MARK)} AS h
+     SELECT application_id, creditor_id, seen_sequence FROM ${rows(HIGH_WATER_MARK, HIGH_WATER_MARK_AT)} AS h
      ON CONFLICT (application_id, creditor_id)
      DO UPDATE SET seen_sequence = greatest(submissions.seen_sequence, excluded.seen_sequence)
    ), last_sequence AS (
      INSERT INTO sequences (application_id, creditor_id, destination_id, last_sequence)
      SELECT application_id, creditor_id, destination_id, last_sequence
-     FROM ${rows(LAST_SEQUENCE, 4)} AS l
+     FROM ${rows(LAST_SEQUENCE, LAST_SEQUENCE_AT)} AS l
      ON CONFLICT (application_id, destination_id, creditor_id)
      DO UPDATE SET last_sequence = excluded.last_sequence
    ), message AS (
      INSERT INTO messages (event_id, event, creditor_id, body, reference, recorded_at, traceparent)
      SELECT event_id, event, creditor_id, body, reference, recorded_at, traceparent
-     FROM ${rows(MESSAGE, 8)} AS m
+     FROM ${rows(MESSAGE, MESSAGE_AT)} AS m
    )
    INSERT INTO deliveries (id, event_id, destination_id, application_id, sequence, state, reason,
      leased, fence, next_attempt_at, settled_at, storage)
    SELECT id, event_id, destination_id, application_id, sequence, state, reason,
      leased, leased::int,
-     CASE WHEN state = 'due' THEN now() + leased::int * $23 * interval '1 ms' END,
+     CASE WHEN state = 'due' THEN now() + leased::int * $1 * interval '1 ms' END,
      CASE WHEN state = 'dead' THEN now() END, CASE WHEN state = 'dead' THEN 'ended' ELSE 'queue' END
-   FROM ${rows(DELIVERY, 15)} AS d
+   FROM ${rows(DELIVERY, DELIVERY_AT)} AS d
    ORDER BY place`,
 );
 
@@ -205,6 +211,7 @@ export function insertPlanQuery(
   // An event without recipients makes no delivery, and still moves its high-water mark.
   const rowCount = Math.max(highWaterMarks.size, deliveries.length);
   return insertPlan(rowCount, [
+    leaseMs,
     ...splitIds(highWaterMarks.keys(), 2),
     [...highWaterMarks.values()],
     ...splitIds(lastSequences.keys(), 3),
@@ -213,7 +220,6 @@ export function insertPlanQuery(
     ...deliveryKeyColumns(deliveries),
     deliveries.map(({ sequence }) => sequence),
     ...deliveryStateColumns(deliveries, leasedIds),
-    leaseMs,
   ]);
 }
 
