@@ -42,7 +42,7 @@ const applicationSubmitted: WebhookEventType<ApplicationSubmitted, null> = {
   name: 'applicationSubmitted',
   path: '/application-submitted',
   signatureHeader: 'X-INTEGRATION-SIGNATURE',
-  schema: createSchemaCompiler()({
+  renderBody: createSchemaCompiler()({
     type: 'object',
     required: ['applicationId', 'applicant'],
     properties: { applicationId: { type: 'string' }, applicant: { type: 'string' } },

@@ -10,27 +10,23 @@ export interface RenderedBody {
   readonly mismatch: string | undefined;
 }
 
-/** Serializes payloads of one event type, and checks them against its JSON schema. */
-export interface BodySchema {
-  render(payload: object): RenderedBody;
-}
+/** Serializes a payload of one event type, and checks it against the JSON schema. */
+export type RenderBody = (payload: object) => RenderedBody;
 
 /** Compiles JSON Schema 2020-12 schemas that may refer to the `shared` ones by their `$id`. */
-export function createSchemaCompiler(shared: AnySchema[] = []): (schema: AnySchema) => BodySchema {
+export function createSchemaCompiler(shared: AnySchema[] = []): (schema: AnySchema) => RenderBody {
   const ajv = new Ajv2020({ schemas: shared, strict: true, strictRequired: false });
   addFormats.default(ajv, ['uuid', 'date', 'email']);
   return (schema) => {
     const isValid = ajv.compile(schema);
-    return {
-      render(payload) {
-        const body = JSON.stringify(payload);
-        // The check is of the payload that the receiver parses, which has no undefined members.
-        if (isValid(JSON.parse(body))) return { body, mismatch: undefined };
-        const faults = (isValid.errors ?? []).map((error) =>
-          `${error.instancePath} ${error.message}`.trim(),
-        );
-        return { body, mismatch: `payload_unfit: ${faults.join('; ')}` };
-      },
+    return (payload) => {
+      const body = JSON.stringify(payload);
+      // The check is of the payload that the receiver parses, which has no undefined members.
+      if (isValid(JSON.parse(body))) return { body, mismatch: undefined };
+      const faults = (isValid.errors ?? []).map((error) =>
+        `${error.instancePath} ${error.message}`.trim(),
+      );
+      return { body, mismatch: `payload_unfit: ${faults.join('; ')}` };
     };
   };
 }

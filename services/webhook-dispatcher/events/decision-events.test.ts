@@ -39,9 +39,9 @@ const source = decisionSource({ find: async () => [] });
 function render(event: DecisionRecorded) {
   const eventType = source.eventTypeOf(event);
   if (eventType === undefined) return undefined;
-  const { name, rendering, schema } = eventType;
+  const { name, rendering, renderBody } = eventType;
   if (rendering.at !== 'intake') throw new Error('decisions are rendered at intake');
-  return { name, ...schema.render(rendering.payload(event)) };
+  return { name, ...renderBody(rendering.payload(event)) };
 }
 
 function bodyOf(event: DecisionRecorded): Record<string, unknown> {

@@ -143,7 +143,7 @@ function decisionEventType(
     name,
     path,
     signatureHeader: 'X-SERVICE-SIGNATURE',
-    schema: compile(schema),
+    renderBody: compile(schema),
     orderedBy: 'application',
     orderingKey: ({ applicationId }) => applicationId,
     numberingKey: ({ creditorId }) => creditorId,

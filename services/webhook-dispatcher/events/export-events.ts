@@ -23,7 +23,7 @@ import {
  */
 export type FindExport = (exportId: string, traceparent: string | undefined) => Promise<object>;
 
-const schema = createSchemaCompiler()(payloadSchema);
+const renderBody = createSchemaCompiler()(payloadSchema);
 
 /** Webhooks of exports: in order per application and numbered per submission, together with its decisions. */
 export function exportSource(
@@ -34,7 +34,7 @@ export function exportSource(
     name: 'applicationExported',
     path: '/application-exported',
     signatureHeader: 'X-SERVICE-SIGNATURE',
-    schema,
+    renderBody,
     orderedBy: 'application',
     orderingKey: ({ applicationId }) => applicationId,
     numberingKey: ({ creditorId }) => creditorId,

@@ -27,7 +27,7 @@ export type FindRetailerEnablement = (
   traceparent: string | undefined,
 ) => Promise<RetailerEnablement>;
 
-const schema = createSchemaCompiler()(payloadSchema);
+const renderBody = createSchemaCompiler()(payloadSchema);
 
 /** Webhooks of enablings: in order per retailer, numbered per retailer and integration. */
 export function integrationSource(
@@ -39,7 +39,7 @@ export function integrationSource(
     name: 'integrationEnabled',
     path: '/integration-enabled',
     signatureHeader: 'X-INTEGRATION-SIGNATURE',
-    schema,
+    renderBody,
     orderedBy: 'retailer',
     orderingKey: ({ retailerId }) => retailerId,
     numberingKey: ({ integrationId }) => integrationId,

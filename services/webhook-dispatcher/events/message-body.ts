@@ -13,7 +13,7 @@ export interface StoredContent {
  * `payload` does.
  */
 export async function findBody(
-  { name, rendering, schema }: Pick<WebhookEventType, 'name' | 'rendering' | 'schema'>,
+  { name, rendering, renderBody }: Pick<WebhookEventType, 'name' | 'rendering' | 'renderBody'>,
   { body, reference }: StoredContent,
   traceparent: string | undefined,
 ): Promise<RenderedBody> {
@@ -21,5 +21,5 @@ export async function findBody(
   if (rendering.at !== 'sending' || reference === null) {
     throw new Error(`a ${name} without a body and a reference cannot be rendered`);
   }
-  return schema.render(await rendering.payload(reference, traceparent));
+  return renderBody(await rendering.payload(reference, traceparent));
 }

@@ -5,7 +5,7 @@
 import type { EventType, Topic } from '@creditlane/events/topics';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
-import type { BodySchema } from './body-schema.ts';
+import type { RenderBody } from './body-schema.ts';
 
 /** A destination, at the revision that it had when it was found: it grows each time that the destination is set. */
 export interface DestinationRevision {
@@ -62,7 +62,7 @@ export interface WebhookEventType<Event = unknown, RecipientQuery = unknown> {
   readonly path: string;
   /** The header that holds the hex HMAC of the body. */
   readonly signatureHeader: string;
-  readonly schema: BodySchema;
+  readonly renderBody: RenderBody;
   /**
    * The record that the ordering key names. With 'application', the numbering key is a creditor.
    */

@@ -129,11 +129,11 @@ function toNewEvent(received: ReceivedEvent, identified: IdentifiedBatch): NewEv
   };
 }
 
-function contentOf({ rendering, schema }: WebhookEventType, event: unknown): Content {
+function contentOf({ rendering, renderBody }: WebhookEventType, event: unknown): Content {
   if (rendering.at === 'sending') {
     return { kind: 'reference', reference: rendering.reference(event) };
   }
-  const { body, mismatch } = schema.render(rendering.payload(event));
+  const { body, mismatch } = renderBody(rendering.payload(event));
   return mismatch === undefined
     ? { kind: 'body', body }
     : { kind: 'unsendable', body, reason: mismatch };

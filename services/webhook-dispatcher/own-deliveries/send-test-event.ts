@@ -165,7 +165,7 @@ async function postExample(
     const message = 'must be an event that webhooks are sent for';
     throw invalid('unknown_event', `event ${message}`, [{ pointer: '/event', message }]);
   }
-  const { body, mismatch } = eventType.schema.render(JSON.parse(payload));
+  const { body, mismatch } = eventType.renderBody(JSON.parse(payload));
   if (mismatch !== undefined) {
     throw internal(new Error(`the example of ${event} does not match its schema: ${mismatch}`));
   }

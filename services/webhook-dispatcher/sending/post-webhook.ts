@@ -11,7 +11,7 @@ export interface PostWebhookDeps {
   readonly clock: Clock;
 }
 
-export interface Webhook
+export interface WebhookRequest
   extends Pick<Post, 'destinationId' | 'body' | 'maySend' | 'onSent' | 'ownDeadlineMs'> {
   /** The `webhook-id`. */
   readonly id: string;
@@ -32,7 +32,7 @@ export interface PostedWebhook {
 /** Resolves as `Egress.post` does. */
 export async function postWebhook(
   { egress, clock }: PostWebhookDeps,
-  { id, sequence, eventType, destination, isTest = false, ...post }: Webhook,
+  { id, sequence, eventType, destination, isTest = false, ...post }: WebhookRequest,
 ): Promise<PostedWebhook | undefined> {
   const startedAt = clock();
   const startedMs = performance.now();
