@@ -1,4 +1,4 @@
-/** The commands of operators for dead deliveries: list, look, send again. */
+/** The commands of operators for dead deliveries: list, show, send again. */
 import { DEAD_LETTER_COMMANDS, operatorOf } from '@creditlane/messaging/dead-letters/commands';
 import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -35,7 +35,7 @@ export const COMMANDS: Readonly<Record<string, ServiceCommand<typeof SETTINGS>>>
     options: { destination: { type: 'string' }, after: { type: 'string' } },
     run: list,
   },
-  'dead-delivery': { options: { id: { type: 'string' } }, run: look },
+  'dead-delivery': { options: { id: { type: 'string' } }, run: show },
   'redrive-deliveries': {
     options: {
       id: { type: 'string' },
@@ -71,7 +71,7 @@ async function list({ database, print }: Context, options: CommandOptions): Prom
 }
 
 /** Prints a delivery with its latest attempts. */
-async function look({ database, print }: Context, options: CommandOptions): Promise<boolean> {
+async function show({ database, print }: Context, options: CommandOptions): Promise<boolean> {
   const id = uuidOf(options, 'id');
   const found = await findDelivery(database.pool, id);
   if (found === undefined) {

@@ -139,7 +139,7 @@ test('a claimer begins a transaction only when a hold has expired', async () => 
   }
 });
 
-test('a claimer whose queue was full looks for due deliveries again after a quarter of a second', async () => {
+test('a claimer whose queue was full claims again after a quarter of a second', async () => {
   const { queue, backlog } = emptyQueue();
   const deliveries = Array.from({ length: 60 }, () => {
     const ids = { id: randomUUID(), orderingKey: randomUUID(), destinationId: randomUUID() };
@@ -197,7 +197,7 @@ test('when the delivery behind an expired hold is locked, due deliveries of othe
   await claimer?.close();
 });
 
-test('after holds were ended, a look that was due meanwhile follows', async () => {
+test('after holds were ended, a check that was due meanwhile follows', async () => {
   const lane = randomUUID();
   await addDelivery(lane, { isExpired: true });
   const waiting = await addDelivery(lane, { state: 'waiting' });

@@ -31,11 +31,14 @@ export interface ClaimerOptions {
  * claim failed.
  */
 const IDLE_POLL_MS = 2_000;
-/**
- * Between two claims while a destination may have a backlog, and while the queue has no capacity left. Also the pause between two
- * turns of the destinations, and the least time between two looks for expired holds while none is expected to have ended.
- */
-const POLL_MS = 250;
+/** Between two claims while a destination may have a backlog. */
+const BACKLOG_POLL_MS = 250;
+/** Between two attempts at a claim while the queue has no capacity left. */
+const FULL_POLL_MS = 250;
+/** Between two turns of the destinations. */
+const TURN_MS = 250;
+/** The least time between two checks for expired holds while none is expected to have ended. */
+const HOLD_CHECK_MS = 250;
 const MAX_CLAIMED = 1_000;
 const MAX_HOLDS_ENDED = 500;
 
@@ -52,8 +55,8 @@ export function claimPauseMs({
   isBacklogEmpty: boolean;
   nextDueInMs: number;
 }): number {
-  if (wasFull) return POLL_MS;
-  return Math.min(isBacklogEmpty ? IDLE_POLL_MS : POLL_MS, nextDueInMs);
+  if (wasFull) return FULL_POLL_MS;
+  return Math.min(isBacklogEmpty ? IDLE_POLL_MS : BACKLOG_POLL_MS, nextDueInMs);
 }
 
 export class Claimer {
@@ -66,15 +69,15 @@ export class Claimer {
   #wasFull = false;
   /** Beside the claims: it may wait for the lock of a delivery. */
   #endingHolds: Promise<void> | undefined;
-  /** Whether a look for expired holds was due while others were being ended. */
-  #missedLook = false;
+  /** Whether a check for expired holds was due while others were being ended. */
+  #missedHoldCheck = false;
   /** When a claim last succeeded, or had no capacity to claim for, by performance.now(). */
   #claimedMs = performance.now();
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
     const { queue } = options;
-    this.#turns = startPeriodicTask(POLL_MS, async (stop) => {
+    this.#turns = startPeriodicTask(TURN_MS, async (stop) => {
       await queue.waitWhileEmpty(stop);
       queue.queueTurns();
     });
@@ -95,17 +98,17 @@ export class Claimer {
 
   async #run(): Promise<void> {
     const { log, backlog } = this.#options;
-    let lookedMs = Number.NEGATIVE_INFINITY;
+    let checkedMs = Number.NEGATIVE_INFINITY;
     while (!this.#stop.signal.aborted) {
       const nowMs = performance.now();
-      const isLookDue = nowMs - lookedMs >= POLL_MS || backlog.nextDueInMs(nowMs) === 0;
-      const looksForHolds = isLookDue && this.#endingHolds === undefined;
-      if (isLookDue && !looksForHolds) this.#missedLook = true;
+      const isHoldCheckDue = nowMs - checkedMs >= HOLD_CHECK_MS || backlog.nextDueInMs(nowMs) === 0;
+      const checksHolds = isHoldCheckDue && this.#endingHolds === undefined;
+      if (isHoldCheckDue && !checksHolds) this.#missedHoldCheck = true;
       let isMoreDue = false;
       try {
-        isMoreDue = await this.#claim(looksForHolds);
+        isMoreDue = await this.#claim(checksHolds);
         this.#claimedMs = performance.now();
-        if (looksForHolds) lookedMs = nowMs;
+        if (checksHolds) checkedMs = nowMs;
       } catch (err) {
         log.warn({ err }, 'due deliveries cannot be claimed');
       }
@@ -123,15 +126,15 @@ export class Claimer {
   }
 
   /**
-   * Claims as many deliveries as there is capacity for; true when another claim may bring more at once. The look for
+   * Claims as many deliveries as there is capacity for; true when another claim may bring more at once. The check for
    * expired holds is in the same round trip: when one of the two is refused, both are, and both are repeated.
    */
-  async #claim(looksForHolds: boolean): Promise<boolean> {
+  async #claim(checksHolds: boolean): Promise<boolean> {
     const { pool, queue, backlog, leaseMs } = this.#options;
     const capacity = queue.claimCapacity();
     const limit = Math.min(capacity.total, MAX_CLAIMED);
     this.#wasFull = limit === 0;
-    if (this.#wasFull && !looksForHolds) return false;
+    if (this.#wasFull && !checksHolds) return false;
     const leasedAtMs = performance.now();
     const wasCutOff = backlog.isCutOff;
     const claim = claimDueQuery({
@@ -142,7 +145,7 @@ export class Claimer {
       leaseMs,
     });
     const [hasExpiredHolds, claimed] = await runPipeline(pool, [
-      looksForHolds ? hasExpiredHoldsQuery() : undefined,
+      checksHolds ? hasExpiredHoldsQuery() : undefined,
       this.#wasFull ? undefined : claim,
     ]);
     if (hasExpiredHolds) this.#endingHolds = this.#endExpiredHolds();
@@ -173,8 +176,8 @@ export class Claimer {
       log.warn({ err }, 'expired holds cannot be ended');
     } finally {
       this.#endingHolds = undefined;
-      if (isCutOff || this.#missedLook) backlog.expectDue(0);
-      this.#missedLook = false;
+      if (isCutOff || this.#missedHoldCheck) backlog.expectDue(0);
+      this.#missedHoldCheck = false;
     }
   }
 }
