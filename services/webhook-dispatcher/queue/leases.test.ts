@@ -2,14 +2,13 @@ import { runQuery } from '@creditlane/postgres/statement';
 import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { endExpiredLeasesQuery, renewLeasesQuery } from '../store/pending/leases.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { renewLeasesQuery } from '../store/pending/leases.ts';
 import { insertDeliveries, openDispatcherDatabase } from '../test-deliveries.ts';
 import { Backlog } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';
-import type { DeliveryQueue } from './delivery-queue.ts';
 import type { QueueEntry } from './destination-queue.ts';
-import { LeaseRenewal } from './leases.ts';
+import { startMaintainingLeases } from './leases.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -20,9 +19,6 @@ afterAll(() => database.drop());
 /** Deliveries that this process has leased, each in a lane of its own. */
 const leaseDeliveries = (count: number): Promise<LeasedDelivery[]> =>
   insertDeliveries(database.sql, Array(count).fill({ leased: true }));
-
-const startRenewal = (queue: DeliveryQueue, backlog = new Backlog()) =>
-  new LeaseRenewal({ pool: database.sql, log: silentLog, queue, backlog, leaseMs: 5_000 });
 
 test('a delivery that another transaction has locked keeps no other lease from being renewed', async () => {
   const [locked, other, lost] = await leaseDeliveries(3);
@@ -55,74 +51,19 @@ test('leases are renewed 100 at a time, so that results wait for the rows of few
   const leased = await leaseDeliveries(250);
   const entries = leased.map((delivery) => ({ delivery, leasedUntilMs: 0 })) as QueueEntry[];
   const queue = {
+    size: 250,
     expiringBefore: (ms: number) => entries.filter(({ leasedUntilMs }) => leasedUntilMs < ms),
-  } as Partial<DeliveryQueue> as DeliveryQueue;
-  const renewal = startRenewal(queue);
+  };
+  const renewal = startMaintainingLeases({
+    pool: database.sql,
+    log: silentLog,
+    queue,
+    backlog: new Backlog(),
+    leaseMs: 5_000,
+  });
   await vi.waitFor(() => expect(entries.every((it) => it.leasedUntilMs > 0)).toBe(true), 15_000);
   await renewal.close();
   const renewals = sent().filter(({ name }) => name === 'deliveries_renew');
   const sizes = renewals.map(({ values: [ids] }) => String(ids).split(',').length);
   expect(sizes.slice(0, 3)).toEqual([100, 100, 50]);
-});
-
-test('expired leases end as far back as is looked, and those that last do not', async () => {
-  const [long, short, lasting] = await leaseDeliveries(3);
-  if (!long || !short || !lasting) throw new Error('three were inserted');
-  await database.sql.query(
-    `UPDATE deliveries SET next_attempt_at = now() + s * interval '1 s'
-     FROM (VALUES ($1::uuid, -60), ($2, -1), ($3, 60)) AS it (id, s) WHERE it.id = deliveries.id`,
-    [long.id, short.id, lasting.id],
-  );
-  const destinationsOf = async (withinMs: number) =>
-    (await runQuery(database.sql, endExpiredLeasesQuery(withinMs, 10))).destinationIds;
-  expect(await destinationsOf(15_000)).toContain(short.destinationId);
-  expect(await destinationsOf(120_000)).toEqual([long.destinationId]);
-  const { rows } = await database.sql.query('SELECT leased FROM deliveries WHERE id = $1', [
-    lasting.id,
-  ]);
-  expect(rows).toEqual([{ leased: true }]);
-});
-
-test('more leases that expired long ago than end at once all end without a pause between', async () => {
-  const [first] = await leaseDeliveries(1_500);
-  await database.sql.query(
-    "UPDATE deliveries SET next_attempt_at = now() - interval '1 minute' WHERE leased",
-  );
-  const backlog = new Backlog();
-  const queue = { expiringBefore: () => [] } as Partial<DeliveryQueue> as DeliveryQueue;
-  // A look each second: it ends before the next one begins.
-  const renewal = startRenewal(queue, backlog);
-  const leased = async () =>
-    (await database.sql.query('SELECT FROM deliveries WHERE leased')).rowCount;
-  await vi.waitFor(async () => expect(await leased()).toBe(0), { timeout: 20_000 });
-  await renewal.close();
-  expect(backlog.mayInclude(first?.destinationId ?? '')).toBe(true);
-});
-
-describe('after a look that found no lease', () => {
-  let renewal: LeaseRenewal;
-  const expiringBefore = vi.fn(() => []);
-  beforeEach(async () => {
-    await database.sql.query('DELETE FROM deliveries');
-    const queue = { expiringBefore, size: 0 } as Partial<DeliveryQueue> as DeliveryQueue;
-    renewal = startRenewal(queue);
-  });
-  afterEach(() => renewal.close());
-
-  test('there is no further one within the time of a lease', async () => {
-    const sent = watchSentQueries();
-    await vi.waitFor(() => expect(expiringBefore).toHaveBeenCalledTimes(3), 15_000);
-    const looks = sent().filter(({ name }) => name === 'deliveries_end_leases');
-    expect(looks).toHaveLength(1);
-  });
-
-  test('a lease that begins then is ended when it has expired', async () => {
-    const sent = watchSentQueries();
-    await vi.waitFor(() => expect(sent()).not.toEqual([]), 15_000);
-    await leaseDeliveries(1);
-    await database.sql.query("UPDATE deliveries SET next_attempt_at = now() + interval '5 s'");
-    const leased = async () =>
-      (await database.sql.query('SELECT FROM deliveries WHERE leased')).rowCount;
-    await vi.waitFor(async () => expect(await leased()).toBe(0), { timeout: 20_000 });
-  });
 });

@@ -1,6 +1,6 @@
 /**
- * Starts the parts that send deliveries: queue, claimer, lease renewal, sender and result recorder; and the part that
- * ends the deliveries to disabled destinations.
+ * Starts the parts that send deliveries: queue, claimer, leases, sender and result recorder; and the part that ends the
+ * deliveries to disabled destinations.
  */
 import type { Database } from '@creditlane/postgres/database';
 import { systemClock } from '@creditlane/runtime/clock';
@@ -13,7 +13,7 @@ import type { WebhookEventType } from '../events/webhook-event-type.ts';
 import { Backlog } from '../queue/backlog.ts';
 import { Claimer } from '../queue/claimer.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
-import { LeaseRenewal, releaseLeases } from '../queue/leases.ts';
+import { releaseLeases, startMaintainingLeases } from '../queue/leases.ts';
 import { OpenBreakers } from '../queue/open-breakers.ts';
 import { startSharingBreakers } from '../queue/shared-breakers.ts';
 import type { WebhookDispatcherSettings } from '../settings.ts';
@@ -94,7 +94,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
     onDisabled: () => disabledDestinations.wake(),
   });
   startSender({ queue, attempt, deferredResults, recorder });
-  const leaseRenewal = new LeaseRenewal(shared);
+  const leases = startMaintainingLeases(shared);
   const claimer = new Claimer(shared);
   const sharing = startSharingBreakers({ ...shared, deadlineMs: settings.deadlineMs });
 
@@ -120,7 +120,7 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
       await egress.close();
       await queue.waitUntilEmpty(CLOSE_GRACE_MS);
       // Leases are renewed until here: another process would send a delivery again whose lease has ended.
-      await leaseRenewal.close();
+      await leases.close();
       await recorder.close();
       await sharing.close();
     },
