@@ -147,8 +147,13 @@ async function redriveAll({ database, print }: Context, wanted: Wanted, requeste
   }
   const replayId = newId();
   const job = {
-    ...{ id: replayId, integrationId: OPERATOR, destinationId, event },
-    ...{ deliveryState: 'dead' as const, createdFrom: null, createdBefore: null },
+    id: replayId,
+    integrationId: OPERATOR,
+    destinationId,
+    event,
+    deliveryState: 'dead' as const,
+    createdFrom: null,
+    createdBefore: null,
   };
   const isRequested = await inTransaction(database.pool, async (tx) => {
     if ((await insertReplayJob(tx, job)) === undefined) return false;

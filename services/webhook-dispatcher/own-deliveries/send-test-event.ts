@@ -55,6 +55,7 @@ export interface TestEventDeps extends PostWebhookDeps {
 /** A request to the integration's destination, and how it ended. */
 interface SentTestEvent {
   readonly webhookId: string;
+  readonly destinationId: string;
   readonly revision: number;
   readonly outcome: Outcome;
   readonly durationMs: number;
@@ -84,7 +85,11 @@ export function createSendTestEvent(deps: TestEventDeps): SendTestEvent {
     const db = deliveriesOf(deps.requests, call, destination);
     const send = async (store: StoreTestAnswer) => {
       const sent = await postExample(deps, destinationId, request, call);
-      const answer = await record(db, deps.log, destinationId, sent, store);
+      const answer = await recordTestEvent(db, sent, store);
+      if (answer.enabled) {
+        const enabled = { destinationId, revision: sent.revision };
+        deps.log.info(enabled, 'a webhook destination is enabled by a test event');
+      }
       if (answer.succeeded) deps.breakers.requestProbe(destination);
       return answer;
     };
@@ -174,27 +179,32 @@ async function postExample(
 
   const webhookId = newId();
   const { keys, revision } = destination;
+  const sent = { webhookId, destinationId, revision };
   // Without a key nothing can be signed.
-  if (keys.length === 0) return { webhookId, revision, outcome: UNREADABLE, durationMs: 0 };
+  if (keys.length === 0) return { ...sent, outcome: UNREADABLE, durationMs: 0 };
   const posted = await postWebhook(deps, {
-    ...{ id: webhookId, sequence: 1, body, isTest: true },
-    ...{ eventType, destinationId, destination, ownDeadlineMs: MAX_EXCHANGE_MS },
+    id: webhookId,
+    sequence: 1,
+    body,
+    isTest: true,
+    eventType,
+    destinationId,
+    destination,
+    ownDeadlineMs: MAX_EXCHANGE_MS,
   });
   if (posted === undefined) throw unavailable('the webhook dispatcher is shutting down');
-  return { webhookId, revision, ...posted };
+  return { ...sent, ...posted };
 }
 
 /** Stores the answer, and in the same transaction the success at the destination. */
-async function record(
+function recordTestEvent(
   db: ScopedPool,
-  log: Log,
-  destinationId: string,
-  { webhookId, revision, outcome, durationMs }: SentTestEvent,
+  { webhookId, destinationId, revision, outcome, durationMs }: SentTestEvent,
   store: StoreTestAnswer,
 ): Promise<SendTestEventResponse> {
   const isAnswered = outcome.kind === 'answered';
   const succeeded = isSuccess(outcome);
-  const answer = await inTransaction(db, async (tx) => {
+  return inTransaction(db, async (tx) => {
     const enabled = succeeded && (await storeTestSuccess(tx, { destinationId, revision }));
     const made = create(SendTestEventResponseSchema, {
       webhookId,
@@ -207,8 +217,4 @@ async function record(
     await store(tx, made);
     return made;
   });
-  if (answer.enabled) {
-    log.info({ destinationId, revision }, 'a webhook destination is enabled by a test event');
-  }
-  return answer;
 }

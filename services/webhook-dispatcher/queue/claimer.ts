@@ -17,7 +17,7 @@ import {
 import type { Backlog } from './backlog.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 
-export interface ClaimerOptions {
+export interface ClaimerDeps {
   readonly pool: Database['pool'];
   readonly log: Log;
   readonly queue: DeliveryQueue;
@@ -60,7 +60,7 @@ export function claimPauseMs({
 }
 
 export class Claimer {
-  readonly #options: ClaimerOptions;
+  readonly #deps: ClaimerDeps;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   /** A request becomes slow, and then shares its slot, by the passing of time, which no event signals. */
@@ -74,9 +74,9 @@ export class Claimer {
   /** When a claim last succeeded, or had no capacity to claim for, by performance.now(). */
   #claimedMs = performance.now();
 
-  constructor(options: ClaimerOptions) {
-    this.#options = options;
-    const { queue } = options;
+  constructor(deps: ClaimerDeps) {
+    this.#deps = deps;
+    const { queue } = deps;
     this.#turns = startPeriodicTask(TURN_MS, async (stop) => {
       await queue.waitWhileEmpty(stop);
       queue.queueTurns();
@@ -97,7 +97,7 @@ export class Claimer {
   }
 
   async #run(): Promise<void> {
-    const { log, backlog } = this.#options;
+    const { log, backlog } = this.#deps;
     let checkedMs = Number.NEGATIVE_INFINITY;
     while (!this.#stop.signal.aborted) {
       const nowMs = performance.now();
@@ -130,7 +130,7 @@ export class Claimer {
    * expired holds is in the same round trip: when one of the two is refused, both are, and both are repeated.
    */
   async #claim(checksHolds: boolean): Promise<boolean> {
-    const { pool, queue, backlog, leaseMs } = this.#options;
+    const { pool, queue, backlog, leaseMs } = this.#deps;
     const capacity = queue.claimCapacity();
     const limit = Math.min(capacity.total, MAX_CLAIMED);
     this.#wasFull = limit === 0;
@@ -162,7 +162,7 @@ export class Claimer {
    * claimed even if a hold cannot be ended.
    */
   async #endExpiredHolds(): Promise<void> {
-    const { pool, log, queue, backlog, leaseMs } = this.#options;
+    const { pool, log, queue, backlog, leaseMs } = this.#deps;
     const leasedAtMs = performance.now();
     let isCutOff = false;
     try {

@@ -19,7 +19,7 @@ import type { OpenBreakers } from './open-breakers.ts';
 import { QueueCapacity } from './queue-capacity.ts';
 import { isSlow, SendSlots } from './send-slots.ts';
 
-export interface DeliveryQueueOptions {
+export interface DeliveryQueueDeps {
   readonly breakers: OpenBreakers;
   /** The queue listens for destinations that are added to it. */
   readonly backlog: Backlog;
@@ -48,7 +48,7 @@ type CapacityNeededListener = (destinationIds: ReadonlySet<string> | undefined) 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
 export class DeliveryQueue {
-  readonly #options: DeliveryQueueOptions;
+  readonly #deps: DeliveryQueueDeps;
   readonly #breakers: OpenBreakers;
   readonly #backlog: Backlog;
   readonly #entries = new Map<string, QueueEntry>();
@@ -68,12 +68,12 @@ export class DeliveryQueue {
   #onCapacityNeeded: CapacityNeededListener = () => {};
   #closed = false;
 
-  constructor(options: DeliveryQueueOptions) {
-    const { breakers, backlog, maxInFlight } = options;
-    this.#options = options;
+  constructor(deps: DeliveryQueueDeps) {
+    const { breakers, backlog, maxInFlight } = deps;
+    this.#deps = deps;
     this.#breakers = breakers;
     this.#backlog = backlog;
-    this.#destinations = new DestinationQueues(options.maxInFlightPerDestination);
+    this.#destinations = new DestinationQueues(deps.maxInFlightPerDestination);
     this.#slots = new SendSlots(maxInFlight);
     this.#capacity = new QueueCapacity({
       maxInFlight,
@@ -82,7 +82,7 @@ export class DeliveryQueue {
       breakers,
       backlog,
     });
-    this.#delivered = createExpiringCache(MAX_DELIVERED, options.leaseMs);
+    this.#delivered = createExpiringCache(MAX_DELIVERED, deps.leaseMs);
     backlog.onAdded((ids) => this.#onCapacityNeeded(this.#capacityLeft === 0 ? undefined : ids));
   }
 
@@ -109,7 +109,7 @@ export class DeliveryQueue {
    */
   add(deliveries: readonly LeasedDelivery[], leasedAtMs: number): void {
     const refused: LeasedDelivery[] = [];
-    const leasedUntilMs = leasedAtMs + this.#options.leaseMs;
+    const leasedUntilMs = leasedAtMs + this.#deps.leaseMs;
     for (const delivery of deliveries) {
       const { id, destinationId, replays } = delivery;
       const queued = this.#entries.get(id);
@@ -131,7 +131,7 @@ export class DeliveryQueue {
         this.#turns.add(destination);
       }
     }
-    if (refused.length > 0) this.#options.onRefused(refused);
+    if (refused.length > 0) this.#deps.onRefused(refused);
     this.#added.signal();
     this.#onReady();
   }
@@ -336,7 +336,7 @@ export class DeliveryQueue {
       this.#destinations.removeIfEmpty(destination);
       if (!isOpen) this.#backlog.add([id]);
     }
-    if (released.length > 0) this.#options.onRefused(released);
+    if (released.length > 0) this.#deps.onRefused(released);
   }
 
   #shiftReady(destination: DestinationQueue, nowMs: number): QueueEntry | undefined {

@@ -19,7 +19,7 @@ import type { Backlog } from './backlog.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { BreakerChange, OpenBreakers } from './open-breakers.ts';
 
-export interface SharedBreakersOptions {
+export interface SharedBreakersDeps {
   readonly pool: Database['pool'];
   readonly log: Log;
   readonly queue: DeliveryQueue;
@@ -37,12 +37,12 @@ const IDLE_POLL_MS = 5_000;
 const PROBE_MARGIN_MS = 10_000;
 
 /** `close` resolves once the last changes are written, and no more probes are claimed. */
-export function startSharingBreakers(options: SharedBreakersOptions): { close(): Promise<void> } {
-  const { log, queue, breakers } = options;
+export function startSharingBreakers(deps: SharedBreakersDeps): { close(): Promise<void> } {
+  const { log, queue, breakers } = deps;
   const stop = new AbortController();
-  const tryTo = async (step: (options: SharedBreakersOptions) => Promise<void>) => {
+  const tryTo = async (step: (deps: SharedBreakersDeps) => Promise<void>) => {
     try {
-      await step(options);
+      await step(deps);
     } catch (err) {
       log.warn({ err }, 'circuit breakers of webhook destinations cannot be shared');
     }
@@ -65,9 +65,9 @@ export function startSharingBreakers(options: SharedBreakersOptions): { close():
 }
 
 /** Writes the own changes, reads those of the others, and claims the probes that are due. */
-async function share(options: SharedBreakersOptions): Promise<void> {
-  const { pool, queue, breakers, leaseMs, deadlineMs } = options;
-  await writeChanges(options);
+async function share(deps: SharedBreakersDeps): Promise<void> {
+  const { pool, queue, breakers, leaseMs, deadlineMs } = deps;
+  await writeChanges(deps);
   const stored = await runQuery(pool, listBreakersQuery());
   queue.shareBreakers(stored);
   if (queue.suspectsLeft === 0 || !stored.some(({ isDue }) => isDue)) return;
@@ -79,7 +79,7 @@ async function share(options: SharedBreakersOptions): Promise<void> {
 }
 
 /** Each statement is a transaction of its own, so that replicas cannot deadlock. */
-async function writeChanges({ pool, breakers, backlog }: SharedBreakersOptions): Promise<void> {
+async function writeChanges({ pool, breakers, backlog }: SharedBreakersDeps): Promise<void> {
   const changes = breakers.takeChanges();
   const requested = breakers.takeRequested();
   try {

@@ -10,7 +10,7 @@ import { findNextReplayJobs, type NextReplayJob, type ReplayJobRow } from '../st
 import { countReplaySlice, postponeReplayJob } from '../store/replay-slices.ts';
 import { replaySlice, type SliceLimits } from './replay-slice.ts';
 
-export interface ReplayJobWorkerOptions {
+export interface ReplayJobWorkerDeps {
   readonly pool: Database['pool'];
   readonly log: Log;
   readonly metrics: DispatcherMetrics;
@@ -31,13 +31,13 @@ const MAX_JOBS_PER_ROUND = 8;
 const MAX_COUNTED = 1_000;
 
 export class ReplayJobWorker {
-  readonly #options: ReplayJobWorkerOptions;
+  readonly #deps: ReplayJobWorkerDeps;
   readonly #stop = new AbortController();
   readonly #requested = new WakeSignal();
   readonly #running: Promise<void>;
 
-  constructor(options: ReplayJobWorkerOptions) {
-    this.#options = options;
+  constructor(deps: ReplayJobWorkerDeps) {
+    this.#deps = deps;
     this.#running = this.#run();
   }
 
@@ -48,7 +48,7 @@ export class ReplayJobWorker {
 
   /** Counts and logs the end of a job. */
   reportEnd(job: ReplayJobRow): void {
-    const { log, metrics } = this.#options;
+    const { log, metrics } = this.#deps;
     const { id: replayId, integrationId, destinationId, state, reason } = job;
     const { matched, replayed, skipped, requestedAt, finishedAt } = job;
     metrics.endedReplayJobs.inc({ state });
@@ -67,7 +67,7 @@ export class ReplayJobWorker {
   }
 
   async #run(): Promise<void> {
-    const { pool, log } = this.#options;
+    const { pool, log } = this.#deps;
     while (!this.#stop.signal.aborted) {
       let pauseMs = POLL_MS;
       try {
@@ -89,7 +89,7 @@ export class ReplayJobWorker {
    * does not delay the others.
    */
   async #advance({ id, destinationId, state }: NextReplayJob): Promise<boolean> {
-    const { pool, log, metrics, queue, backlog, destinations, limits } = this.#options;
+    const { pool, log, metrics, queue, backlog, destinations, limits } = this.#deps;
     if (this.#stop.signal.aborted) return false;
     try {
       if (state === 'counting') {

@@ -137,8 +137,16 @@ async function tryToSend(
       if (attempts === 0 && replays === 0)
         metrics.observeFirstByte(destinationId, recordedAt, clock());
     };
-    const message = { id, sequence, body, eventType, maySend, onSent };
-    const posted = await postWebhook(deps, { ...message, destinationId, destination });
+    const posted = await postWebhook(deps, {
+      id,
+      sequence,
+      body,
+      eventType,
+      destinationId,
+      destination,
+      maySend,
+      onSent,
+    });
     return posted ? { kind: 'tried', ...posted, revision: destination.revision } : UNTRIED;
   } catch (err) {
     warnUntried(deps, delivery, err);

@@ -5,7 +5,7 @@ import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import { pause } from '@creditlane/runtime/concurrency/pause';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { AttemptRecord, AttemptResult } from './attempt.ts';
-import { ResultWriter, type ResultWriterOptions } from './result-writer.ts';
+import { ResultWriter, type ResultWriterDeps } from './result-writer.ts';
 
 /** A record that is lost is done, too. A blocked one takes longer than a statement may, alone in its transaction. */
 type Ending = 'done' | 'blocked';
@@ -27,9 +27,9 @@ export class ResultRecorder {
   /** The calls of `record` whose records are blocked. */
   readonly #recordings = new Set<Promise<void>>();
 
-  constructor(options: ResultWriterOptions) {
-    this.#log = options.log;
-    this.#writer = new ResultWriter(options);
+  constructor(deps: ResultWriterDeps) {
+    this.#log = deps.log;
+    this.#writer = new ResultWriter(deps);
     const write = (records: readonly AttemptRecord[]) => this.#writeRecords(records);
     this.#batches = new Batcher(write, { maxConcurrent: 1, maxItems: MAX_BATCH });
     this.#blocked = new Batcher(write, { maxConcurrent: 1, maxItems: 1 });

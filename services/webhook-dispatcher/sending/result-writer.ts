@@ -22,7 +22,7 @@ const UNTRIED_DELAY_MS = 1_000;
  */
 const LOCK_WAIT_MS = 250;
 
-export interface ResultWriterOptions {
+export interface ResultWriterDeps {
   readonly pool: Database['pool'];
   readonly log: Log;
   readonly leaseMs: number;
@@ -42,11 +42,11 @@ export interface ResultWriterOptions {
 }
 
 export class ResultWriter {
-  readonly #options: ResultWriterOptions;
+  readonly #deps: ResultWriterDeps;
   readonly #health = new HealthTracker();
 
-  constructor(options: ResultWriterOptions) {
-    this.#options = options;
+  constructor(deps: ResultWriterDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -54,7 +54,7 @@ export class ResultWriter {
    * database's error if it refuses any part; then nothing is written.
    */
   async write(records: readonly AttemptRecord[]): Promise<readonly AttemptResult[]> {
-    const { pool, log, leaseMs, holdMs, disableAfterMs, queue, deferredResults } = this.#options;
+    const { pool, log, leaseMs, holdMs, disableAfterMs, queue, deferredResults } = this.#deps;
     const results = records.filter((record) => record.kind === 'tried');
     const untried = records.filter((record) => record.kind === 'untried');
     const tried = results.map(({ delivery }) => delivery);
@@ -79,7 +79,7 @@ export class ResultWriter {
     }
     if (disabled.length > 0) {
       queue.drop(disabled.map(({ destinationId }) => destinationId));
-      this.#options.onDisabled();
+      this.#deps.onDisabled();
     }
     if (promoted.length > 0) queue.add(promoted, leasedAtMs);
     const ended = results.filter(({ delayMs }) => delayMs === undefined);
@@ -98,14 +98,14 @@ export class ResultWriter {
    * with the database's error; then none is written.
    */
   async writeLate(results: readonly AttemptResult[]): Promise<void> {
-    await runPipeline(this.#options.pool, [
+    await runPipeline(this.#deps.pool, [
       limitLockWaitQuery(LOCK_WAIT_MS),
       recordLateResultsQuery(results),
     ]);
   }
 
   #expectDue(results: readonly AttemptResult[], hasUntried: boolean): void {
-    const { breakers, backlog, holdMs } = this.#options;
+    const { breakers, backlog, holdMs } = this.#deps;
     // Nothing is claimed for a destination whose circuit breaker is open.
     const claimable = results.filter(({ delivery: it }) => !breakers.has(it.destinationId));
     const delaysMs = claimable.flatMap(({ delayMs }) => delayMs ?? []);

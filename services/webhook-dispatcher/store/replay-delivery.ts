@@ -129,6 +129,7 @@ export async function beginReplays(
   replays: readonly Replay[],
   { from, to }: EndTimes,
 ): Promise<void> {
-  const [ids, waits] = [replays.map(({ id }) => id), replays.map((replay) => replay.waits)];
+  const ids = replays.map(({ id }) => id);
+  const waits = replays.map((replay) => replay.waits);
   await beginSeries.run(tx, [ids, waits, from, to]);
 }
