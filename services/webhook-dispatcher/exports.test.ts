@@ -21,7 +21,7 @@ test('an export is sent to its integration alone, signed over the bytes of the b
   const others = await fixture.addReceiver();
   const { received, secret, destinationId } = await fixture.addReceiver();
   const { bus, settled } = await fixture.start();
-  await bus.publish([exported(fixture, destinationId)]);
+  await bus.publish([exported(fixture, { integrationId: destinationId })]);
   await settled();
   expect(others.received).toEqual([]);
   expect(received).toHaveLength(1);
@@ -37,7 +37,7 @@ test('an export to an integration whose destination was removed is sent to nobod
   const removed = await fixture.addReceiver();
   const { bus, settled } = await fixture.start();
   fixture.integrations.destinations.delete(removed.destinationId);
-  await bus.publish([exported(fixture, removed.destinationId)]);
+  await bus.publish([exported(fixture, { integrationId: removed.destinationId })]);
   await settled();
   expect([...other.received, ...removed.received]).toEqual([]);
   const { rows } = await fixture.sql.query('SELECT id FROM deliveries');
@@ -53,7 +53,7 @@ test('exports and decisions of an application are sent in the order of their arr
   });
   const { bus } = await fixture.start();
   await bus.publish([fixture.event({ sequence: 1 })]);
-  await bus.publish([exported(fixture, destinationId)]);
+  await bus.publish([exported(fixture, { integrationId: destinationId })]);
   await bus.publish([fixture.event({ sequence: 2, decision: 'DECLINED' })]);
   await until(() => expect(sequences(received)).toEqual([1, 1, 1, 2, 3]));
   expect(received.slice(2).map(({ path }) => path)).toEqual([
@@ -85,7 +85,7 @@ test.each([
     const decision = dispatchers[0].bus.publish([fixture.event({ sequence: 1 })]);
     await expect.poll(blockedOrStored).toBe(1);
     const creditor = to === 'the same creditor' ? creditorId : randomUUID();
-    const ofExport = exported(fixture, destinationId, aPayload(fixture), creditor);
+    const ofExport = exported(fixture, { integrationId: destinationId, creditorId: creditor });
     const taken = Promise.all([decision, dispatchers[1].bus.publish([ofExport])]);
     await expect.poll(blockedOrStored).toBe(2);
     await holder.query('ROLLBACK');
@@ -111,7 +111,7 @@ test('every attempt has the same bytes, and neither the database nor the log has
   const { received, destinationId, respondWith } = await fixture.addReceiver();
   respondWith(answer(500));
   const { bus, logged } = await fixture.start();
-  await bus.publish([exported(fixture, destinationId)]);
+  await bus.publish([exported(fixture, { integrationId: destinationId })]);
   await until(() => expect(received.length).toBeGreaterThan(2));
   const bodies = new Set(received.map(({ body }) => body));
   expect([...bodies]).toEqual([expect.stringContaining(SIN)]);
@@ -129,7 +129,7 @@ test.each(['export_deleted', 'export_unreadable'])(
   async (code) => {
     const { received, destinationId } = await fixture.addReceiver();
     const { bus, settled } = await fixture.start();
-    await bus.publish([exported(fixture, destinationId, code)]);
+    await bus.publish([exported(fixture, { integrationId: destinationId, faultCode: code })]);
     await bus.publish([fixture.event()]);
     await settled();
     expect(received.map(({ path }) => path)).toEqual(['/application-booked']);
@@ -147,7 +147,7 @@ test('a delivery waits while the applications service is unavailable, and no att
   const { received, destinationId } = await fixture.addReceiver();
   const { bus, settled } = await fixture.start();
   fixture.applications.state.isUnavailable = true;
-  await bus.publish([exported(fixture, destinationId)]);
+  await bus.publish([exported(fixture, { integrationId: destinationId })]);
   await waitForRelease(fixture);
   const attempts = await fixture.sql.query('SELECT FROM attempts');
   expect([received, attempts.rows]).toEqual([[], []]);
@@ -160,7 +160,7 @@ test('a delivery whose content cannot be asked for keeps the later ones of its l
   const { received, destinationId } = await fixture.addReceiver();
   const { bus, settled } = await fixture.start({ ORDER_HOLD: '500ms' });
   fixture.applications.state.isUnavailable = true;
-  await bus.publish([exported(fixture, destinationId)]);
+  await bus.publish([exported(fixture, { integrationId: destinationId })]);
   await bus.publish([fixture.event({ sequence: 1 })]);
   await until(() => expect(sequences(received)).toEqual([2]));
   fixture.applications.state.isUnavailable = false;
@@ -189,9 +189,9 @@ test('an export that does not match its schema is dead, and the reason names no 
   const payload = aPayload(fixture);
   const { primaryApplicant } = payload;
   await bus.publish([
-    exported(fixture, destinationId, {
-      ...payload,
-      primaryApplicant: { ...primaryApplicant, [SIN]: SIN },
+    exported(fixture, {
+      integrationId: destinationId,
+      payload: { ...payload, primaryApplicant: { ...primaryApplicant, [SIN]: SIN } },
     }),
   ]);
   await settled();

@@ -40,16 +40,24 @@ export function aPayload({ retailerId, creditorId, applicationId }: TestFixture)
   };
 }
 
+interface TestExport {
+  integrationId: string;
+  /** Without one, the least that the schema permits. */
+  payload?: object;
+  /** The code of the fault with which the applications service answers instead. */
+  faultCode?: string;
+  creditorId?: string;
+}
+
 /** An event about an export to an integration; the applications service has its payload. */
 export function exported(
   fixture: TestFixture,
-  integrationId: string,
-  payload: object | string = aPayload(fixture),
-  creditorId = fixture.creditorId,
+  { integrationId, payload = aPayload(fixture), faultCode, ...of }: TestExport,
 ) {
   const { retailerId, applicationId, applications } = fixture;
+  const { creditorId = fixture.creditorId } = of;
   const exportId = randomUUID();
-  applications.exports.set(exportId, payload);
+  applications.exports.set(exportId, faultCode ?? payload);
   const time = new Date();
   return toMessage(
     {

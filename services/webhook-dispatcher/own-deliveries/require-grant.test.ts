@@ -37,7 +37,7 @@ const stored = async (): Promise<object[]> => {
   return rows;
 };
 
-const anExport = () => exported(fixture, receiver.destinationId);
+const anExport = () => exported(fixture, { integrationId: receiver.destinationId });
 const aDecision = () => fixture.event();
 const EVENTS = [
   // The body is rendered when it is sent, from what the applications service has.
@@ -135,7 +135,7 @@ describe('an export for which the integration has lost its grants', () => {
     receiver = await fixture.addReceiver();
     receiver.respondWith(answer(500));
     dispatcher = await fixture.start({ RETRY_DELAYS: '1h' });
-    await dispatcher.bus.publish([exported(fixture, receiver.destinationId)]);
+    await dispatcher.bus.publish([exported(fixture, { integrationId: receiver.destinationId })]);
     await until(async () => expect(receiver.received).toHaveLength(1));
     withdraw();
     receiver.respondWith(answer(204));
