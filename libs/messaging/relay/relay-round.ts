@@ -103,6 +103,7 @@ export class RelayRounds {
     const { outgoing, left, setAside } = prepareBatch(rows, this.#batchOptions(this.#unwritable));
     // The rows were set aside or have blocked their keys: the next round reads others, without them.
     if (outgoing.size === 0) return wasReadBefore || rows.length > 0;
+    const prepared = outgoing.size;
 
     await this.#publish([...outgoing.values()], async (failedPartitions, messages) => {
       const failed = new Set(failedPartitions.flatMap((partition) => partition.failed));
@@ -114,8 +115,10 @@ export class RelayRounds {
       this.#unwritable.add(failedPartitions, messages);
     });
     this.#marks.unmarked.add([...outgoing.keys()], leases);
-    // A row that is left may be published apart meanwhile.
-    if (left.length > 0 && !this.#unwritable.isActive) this.#left = { leases, rows: left };
+    // After an event that this round has not published, an event of the same key may be left. It is read again, with the one
+    // before: their partition may be writable by now, and then the next round would publish what is left first.
+    const isAllPublished = setAside === 0 && outgoing.size === prepared;
+    if (left.length > 0 && isAllPublished) this.#left = { leases, rows: left };
     const isReadCutOff = wasReadBefore || rows.length >= MAX_SHARD_BATCH;
     return isReadCutOff || left.length > 0 || setAside > 0;
   }

@@ -1,6 +1,7 @@
 // A partition that cannot be written holds up the events of its own keys only.
 import { once } from 'node:events';
 import { PartlyPublishedError, type UnwritablePartition } from '@creditlane/events/bus';
+import { type EventMessage, MAX_BATCH_BYTES } from '@creditlane/events/message';
 import { runQuery } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -38,7 +39,7 @@ let isWritable: boolean;
 let movedKey: string | undefined;
 let log: ReturnType<typeof createLog>;
 /** Called during the publish of each batch. */
-let onPublish: () => Promise<void>;
+let onPublish: (batch: readonly EventMessage[]) => Promise<void>;
 
 /** Of two partitions, the one whose keys begin with `away` can be written while `isWritable`. */
 const away: UnwritablePartition = {
@@ -60,7 +61,7 @@ beforeEach(async () => {
     const moved = batch.filter(({ key }) => key === movedKey);
     if (moved.length > 0) movedKey = undefined;
     const refused = [...moved, ...(isWritable ? [] : batch.filter(away.includes))];
-    await onPublish();
+    await onPublish(batch);
     if (refused.length > 0) throw new PartlyPublishedError([{ ...away, failed: refused }]);
   };
   log = createLog('test', { level: 'silent' });
@@ -163,6 +164,35 @@ const lockAwaitedBy = (statement: string) =>
 
 const metricsHave = (text: string) =>
   expect.poll(async () => (await db.metrics.text()).includes(text), WITHIN).toBe(true);
+
+test('a key whose partition can be written again in the middle of its events keeps its order', async () => {
+  await append('away 1', [1]);
+  await metricsHave('partition="7"');
+  const isAwayTaken = Promise.withResolvers<void>();
+  const isRoundTaken = Promise.withResolvers<void>();
+  onPublish = async (batch) => {
+    if (keysOf(batch).includes('away 1')) {
+      // The end of the time in which the events of the partition are published apart falls into a publish of a round.
+      isAwayTaken.resolve();
+      return isRoundTaken.promise;
+    }
+    onPublish = () => Promise.resolve();
+    isRoundTaken.resolve();
+    await expect.poll(() => db.metrics.text(), WITHIN).not.toContain('partition="7"');
+  };
+  isWritable = true;
+  await isAwayTaken.promise;
+  // The round reads all, sets the first event aside, and has published too much before it comes to the last one.
+  const large = { applicationId: 'x'.repeat(MAX_BATCH_BYTES), sequence: 1 };
+  await appendToOutbox(db.pool, [
+    decisionEvent('away 2', 1),
+    { ...decisionEvent(NEAR), payload: large },
+    decisionEvent('away 2', 2),
+  ]);
+  relay.wake();
+  await relay.settled();
+  expect(sequencesOf('away 2')).toEqual([1, 2]);
+});
 
 test('while events of a partition are being marked, they are not published again', async () => {
   const warn = vi.spyOn(log, 'warn');

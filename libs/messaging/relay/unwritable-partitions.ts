@@ -48,11 +48,6 @@ export class UnwritablePartitions {
     });
   }
 
-  /** Whether the events of any partition are published apart. */
-  get isActive(): boolean {
-    return this.#waiting.size > 0;
-  }
-
   /** The keys whose events are published apart. */
   keys(): string[] {
     return [...this.#waiting.values()].flatMap(({ keys }) => [...keys]);
