@@ -1,5 +1,5 @@
 import { silentLog } from '@creditlane/runtime/test-log';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { describeEventBusContract } from '../event-bus-contract-tests.ts';
 import type { EventMessage } from '../message.ts';
 import type { Topic } from '../topics.ts';
@@ -135,4 +135,17 @@ describeWithKafka(kafka, 'with Kafka', (kafka) => {
     await expect(raising).rejects.toThrow('is not handled yet by: ');
     await bus.close();
   });
+});
+
+test('a process that publishes no more reports a failed publish for half a minute', async () => {
+  // Port 1 has no broker.
+  const bus = createTestBus({ brokers: ['127.0.0.1:1'], prefix: '', replication: 1 });
+  onTestFinished(() => bus.close());
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await expect(bus.publish([message('a', 1)])).rejects.toThrow('events could not be published');
+  await vi.advanceTimersByTimeAsync(29_000);
+  expect(bus.ready()).toBe('not publishing');
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(bus.ready()).toBe(true);
 });

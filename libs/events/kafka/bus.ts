@@ -35,8 +35,8 @@ export interface KafkaBusOptions {
 
 export interface KafkaBus extends EventBus {
   /**
-   * True when every subscription is a member of its group and the last publish succeeded, else what
-   * is missing.
+   * True when every subscription is a member of its group and no publish has failed in the last half minute after which
+   * none has succeeded, else what is missing.
    */
   ready(): true | string;
 }

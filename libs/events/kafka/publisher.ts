@@ -11,8 +11,8 @@ const ACKS_FROM_ALL = -1;
 const ACKS_WITHIN_MS = 10_000;
 /** Below a broker's limit for the messages of one request to one partition (1 MiB). */
 const MAX_REQUEST_BYTES = 900_000;
-/** A partition counts as unwritable this long after its last failure: the relay tries again sooner. */
-const UNWRITABLE_MS = 30_000;
+/** A failure counts this long: the relay tries again sooner, unless it has left the events to another relay. */
+const FAILURE_COUNTS_MS = 30_000;
 
 /** A producer, which may still be connecting, and its own connections. */
 interface OpenProducer {
@@ -36,7 +36,8 @@ export class KafkaPublisher {
   readonly #partitions: KeyPartitions;
   /** When a publish to the partition failed last, by `topic partition`. */
   readonly #unwritableMs = new Map<string, number>();
-  #isFailing = false;
+  /** When the last publish has failed; undefined after one that succeeded. */
+  #failedMs: number | undefined;
   /** Whether the last publish got no answer in time: the next one finds out which partitions are the reason. */
   #triesEach = false;
 
@@ -45,15 +46,14 @@ export class KafkaPublisher {
     this.#partitions = new KeyPartitions(options.prefix);
   }
 
-  /** Whether the last publish that has ended failed. */
+  /** Whether the last publish that has ended failed, in the last half minute. */
   get isFailing(): boolean {
-    return this.#isFailing;
+    return this.#failedMs !== undefined && isRecent(this.#failedMs);
   }
 
   /** The partitions whose messages could not be published last, as `topic partition`. */
   get unwritable(): string[] {
-    const sinceMs = performance.now() - UNWRITABLE_MS;
-    return [...this.#unwritableMs].flatMap(([name, atMs]) => (atMs > sinceMs ? [name] : []));
+    return [...this.#unwritableMs].flatMap(([name, atMs]) => (isRecent(atMs) ? [name] : []));
   }
 
   /**
@@ -92,7 +92,7 @@ export class KafkaPublisher {
       if (outcome.status === 'rejected') throw outcome.reason;
       return outcome.value;
     });
-    this.#isFailing = false;
+    this.#failedMs = undefined;
     if (unwritable.length > 0) throw new PartlyPublishedError(unwritable);
   }
 
@@ -176,7 +176,7 @@ export class KafkaPublisher {
   }
 
   #failed(cause: unknown): KafkaError {
-    this.#isFailing = true;
+    this.#failedMs = performance.now();
     return new KafkaError('events could not be published', cause);
   }
 
@@ -221,6 +221,10 @@ function abandon({ producer, connections }: OpenProducer): void {
   connections.cut();
   // The error to report is the publish's, not one of disconnecting.
   producer.then((connected) => connected.disconnect()).catch(() => undefined);
+}
+
+function isRecent(failedMs: number): boolean {
+  return performance.now() - failedMs < FAILURE_COUNTS_MS;
 }
 
 function nameOf({ topic, partition }: PartitionMessages): string {

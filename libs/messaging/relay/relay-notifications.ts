@@ -8,8 +8,8 @@ import pg from 'pg';
 const CHANNEL = 'outbox';
 /** Relays that hold less than all shards announce themselves here by an id. */
 const RELAYS_CHANNEL = 'outbox_relays';
-/** A relay that closes sends its id here, so that its share goes to the others at once. */
-const CLOSED_CHANNEL = 'outbox_relays_closed';
+/** A relay that closes, or cannot publish, sends its id here, so that its share goes to the others at once. */
+const WITHDRAWN_CHANNEL = 'outbox_relays_closed';
 /**
  * The shortest time between two notifications of one relay. No event waits for it: the first
  * notification is sent at once, and those of the next 5 ms become one.
@@ -63,7 +63,12 @@ export class RelayNotifications {
     });
   }
 
-  /** How many other relays have announced themselves within this time and have not closed since. */
+  /** Tells the others that this relay takes no shards until it announces itself again; returns at once. */
+  withdraw(): void {
+    void this.#sendWithdrawal();
+  }
+
+  /** How many other relays have announced themselves within this time and have not withdrawn since. */
   count(withinMs: number): number {
     const sinceMs = performance.now() - withinMs;
     for (const [id, atMs] of this.#announcedMs) {
@@ -74,18 +79,22 @@ export class RelayNotifications {
 
   /** Tells the others that this relay has closed. The relay has released its shards before, and announces itself no more. */
   async close(): Promise<void> {
-    await this.#client
-      ?.query('SELECT pg_notify($1, $2)', [CLOSED_CHANNEL, this.#id])
-      .catch((err) =>
-        this.#log.debug({ err }, 'the others count the closed relay until its time is over'),
-      );
+    await this.#sendWithdrawal();
     this.#stop.abort();
     await this.#sending;
     await this.#listening;
   }
 
+  async #sendWithdrawal(): Promise<void> {
+    await this.#client
+      ?.query('SELECT pg_notify($1, $2)', [WITHDRAWN_CHANNEL, this.#id])
+      .catch((err) =>
+        this.#log.debug({ err }, 'the others count the withdrawn relay until its time is over'),
+      );
+  }
+
   #receive({ channel, payload = '' }: pg.Notification): void {
-    if (channel === CLOSED_CHANNEL) this.#announcedMs.delete(payload);
+    if (channel === WITHDRAWN_CHANNEL) this.#announcedMs.delete(payload);
     else if (channel !== RELAYS_CHANNEL) this.#onNotification();
     else if (payload !== this.#id) this.#announcedMs.set(payload, performance.now());
   }
@@ -121,7 +130,7 @@ export class RelayNotifications {
       try {
         await client.connect();
         await client.query(`LISTEN ${RELAYS_CHANNEL}`);
-        await client.query(`LISTEN ${CLOSED_CHANNEL}`);
+        await client.query(`LISTEN ${WITHDRAWN_CHANNEL}`);
         await client.query(`LISTEN ${CHANNEL}`);
         failures = 0;
         this.#client = client;

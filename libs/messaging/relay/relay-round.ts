@@ -54,6 +54,12 @@ export interface RoundOptions extends RelayOptions {
   wake(): void;
 }
 
+export interface RoundResult {
+  publishedCount: number;
+  /** Whether the next round may have events to publish. */
+  hasMore: boolean;
+}
+
 export class RelayRounds {
   readonly #options: RoundOptions;
   readonly #shardLeases: ShardLeases;
@@ -92,17 +98,18 @@ export class RelayRounds {
   }
 
   /**
-   * Does one round, and adds its events to the marks. Resolves to whether the next round may have events to publish, and
-   * rejects when the bus or the database fails; then no event of the round is lost.
+   * Does one round, and adds its events to the marks. Rejects when the bus or the database fails; then no event of the round
+   * is lost.
    */
-  async publishRound(): Promise<boolean> {
+  async publishRound(): Promise<RoundResult> {
     // The read that left rows to this round may have been cut off at MAX_SHARD_BATCH.
     const wasReadBefore = this.#left !== undefined;
     const unpublished = await this.#readUnpublished();
     const { leases, rows } = stillHeld(unpublished, this.#shardLeases.held());
     const { outgoing, left, setAside } = prepareBatch(rows, this.#batchOptions(this.#unwritable));
     // The rows were set aside or have blocked their keys: the next round reads others, without them.
-    if (outgoing.size === 0) return wasReadBefore || rows.length > 0;
+    if (outgoing.size === 0)
+      return { publishedCount: 0, hasMore: wasReadBefore || rows.length > 0 };
     const prepared = outgoing.size;
 
     await this.#publish([...outgoing.values()], async (failedPartitions, messages) => {
@@ -120,7 +127,8 @@ export class RelayRounds {
     const isAllPublished = setAside === 0 && outgoing.size === prepared;
     if (left.length > 0 && isAllPublished) this.#left = { leases, rows: left };
     const isReadCutOff = wasReadBefore || rows.length >= MAX_SHARD_BATCH;
-    return isReadCutOff || left.length > 0 || setAside > 0;
+    const hasMore = isReadCutOff || left.length > 0 || setAside > 0;
+    return { publishedCount: outgoing.size, hasMore };
   }
 
   /** Resolves after `stop`, when nothing is done any more beside the rounds. */

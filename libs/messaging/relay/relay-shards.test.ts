@@ -108,6 +108,18 @@ test('three relays share the shards, and two of them take over those of the thir
   await third.settled();
 });
 
+test('the shards of a relay that cannot reach the bus go to a relay that can', async () => {
+  const cutOff = recordingBus();
+  cutOff.accept = () => Promise.reject(new Error('no broker answers'));
+  startTestRelay(db, cutOff);
+  const other = relay();
+  await expect.poll(() => shardsByHolder(db.pool), { timeout: 15_000 }).toEqual([2, 2]);
+  await append(...Array.from({ length: 8 }, (_, n) => event(`key ${n}`)));
+  await other.settled();
+  expect(new Set(bus.published.map(({ key }) => key)).size).toBe(8);
+  expect(await shardsByHolder(db.pool)).toEqual([4]);
+}, 60_000);
+
 test('events stay in order while relays come and go', async () => {
   const keys = Array.from({ length: 8 }, (_, n) => `key ${n}`);
   const first = relay();

@@ -25,6 +25,8 @@ import { ShardLeases } from './shard-leases.ts';
 const POLL_MS = 5_000;
 const SETTLED_POLL_MS = 250;
 const BACKOFF = { baseMs: 100, capMs: 5_000 };
+/** How long rounds fail before the relay leaves its shards to others: this process alone may not reach the bus. */
+const STEP_BACK_AFTER_MS = 10_000;
 
 export interface Relay {
   /** Called after the commit of an event: the relay that holds its shard publishes it at once. */
@@ -62,6 +64,8 @@ export function startRelay(options: RelayOptions): Relay {
   });
 
   const run = async () => {
+    /** When the first round failed after which no round has published an event. */
+    let failingSinceMs: number | undefined;
     for (let failures = 0; !stop.signal.aborted; ) {
       try {
         if (shardLeases.hasSurplus()) {
@@ -69,14 +73,20 @@ export function startRelay(options: RelayOptions): Relay {
           await marks.mark();
           shardLeases.handOverSurplus();
         }
-        const hasMore = await rounds.publishRound();
+        const { publishedCount, hasMore } = await rounds.publishRound();
         failures = 0;
+        if (publishedCount > 0) failingSinceMs = undefined;
         roundEnded.signal();
         if (!hasMore) await wake.wait(Math.min(pollMs, marks.unmarked.dueInMs()), stop.signal);
       } catch (err) {
         failures += 1;
         roundEnded.signal();
         log.warn({ err, failures }, 'events could not be published; the relay tries again');
+        failingSinceMs ??= performance.now();
+        if (performance.now() - failingSinceMs >= STEP_BACK_AFTER_MS) {
+          await marks.mark();
+          if (shardLeases.stepBack()) log.warn('the relay leaves its shards to other relays');
+        }
         // Not a wait on `wake`: writes during an outage must not shorten the backoff.
         await pause(backoffMs(failures, BACKOFF), stop.signal);
       }

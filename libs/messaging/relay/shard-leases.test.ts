@@ -19,7 +19,7 @@ afterAll(() => db?.close());
 beforeEach(() => db.pool.query('UPDATE outbox_lease SET holder = gen_random_uuid()'));
 
 /** Counts the announcements of a relay that has three others beside it. */
-const threeOthers = () => ({ count: () => 3, announce: vi.fn<() => void>() });
+const threeOthers = () => ({ count: () => 3, announce: vi.fn<() => void>(), withdraw: vi.fn<() => void>() });
 
 test('a relay whose renewals fail tries again within half a second, and does not announce itself', async () => {
   const others = threeOthers();
@@ -85,6 +85,37 @@ test('a round is due after each renewal with a surplus, until the surplus is han
     count = 1;
     await expect.poll(heldShards).toBe(2);
     expect(leases.held()).toHaveLength(2);
+  } finally {
+    await leases.close();
+  }
+});
+
+test('a relay that cannot publish leaves its shards, and takes them again when no other relay does', async () => {
+  await db.pool.query('UPDATE outbox_lease SET holder = NULL');
+  const others = { ...threeOthers(), count: () => 1 };
+  const leases = new ShardLeases(db.reserved, silentLog, others, () => undefined);
+  try {
+    await expect.poll(() => leases.held().length).toBe(2);
+    expect(leases.stepBack()).toBe(true);
+    expect(others.withdraw).toHaveBeenCalledOnce();
+    const announcements = others.announce.mock.calls.length;
+    await expect.poll(heldShards, { timeout: 5_000 }).toBe(0);
+    expect(leases.held()).toEqual([]);
+    expect(others.announce).toHaveBeenCalledTimes(announcements);
+    await expect.poll(() => leases.held().length, { timeout: 10_000 }).toBe(2);
+  } finally {
+    await leases.close();
+  }
+}, 30_000);
+
+test('a relay without others keeps its shards although it cannot publish', async () => {
+  await db.pool.query('UPDATE outbox_lease SET holder = NULL');
+  const others = { ...threeOthers(), count: () => 0 };
+  const leases = new ShardLeases(db.reserved, silentLog, others, () => undefined);
+  try {
+    await expect.poll(() => leases.held().length).toBe(4);
+    expect(leases.stepBack()).toBe(false);
+    expect(leases.held()).toHaveLength(4);
   } finally {
     await leases.close();
   }

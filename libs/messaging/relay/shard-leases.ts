@@ -12,6 +12,8 @@ const LEASE_MS = 3_000;
 const RENEW_MS = 1_500;
 /** Between two renewals while this relay holds all shards and hands none over: no lease of another relay can expire. */
 const RENEW_ALL_MS = 2_000;
+/** How long a relay that cannot publish leaves all shards to the others. */
+const STEP_BACK_MS = 30_000;
 /** After a renewal that failed: two more attempts before the lease expires, when each fails at once. */
 const RETRY_MS = 400;
 
@@ -71,10 +73,12 @@ const releaseLeases = defineStatement(
 
 /** The other relays of the outbox. */
 export interface OtherRelays {
-  /** How many others have announced themselves within this time and have not closed since. */
+  /** How many others have announced themselves within this time and have not withdrawn since. */
   count(withinMs: number): number;
   /** Tells the others that this relay would hold more shards. */
   announce(): void;
+  /** Tells the others that this relay takes no shards until it announces itself again. */
+  withdraw(): void;
 }
 
 export class ShardLeases {
@@ -90,6 +94,8 @@ export class ShardLeases {
   #shards = OUTBOX_SHARDS;
   #validUntilMs = 0;
   #invalidatedMs = 0;
+  /** Until then this relay holds no shard, so that others publish what it cannot. */
+  #steppedBackUntilMs = 0;
   /** Shards that no round uses any more; the next renewal releases them. */
   #handedOver: number[] = [];
   /** Of the shards of other relays: the version of the row, and since when this relay has seen no other. */
@@ -151,6 +157,18 @@ export class ShardLeases {
     this.#handedOver.push(...surplus.map(({ shard }) => shard));
   }
 
+  /**
+   * Leaves all shards to the other relays for STEP_BACK_MS, or less when none of them renews a shard: then they cannot publish
+   * either. Does nothing and returns false when there is no other relay that would take them. Called between two rounds.
+   */
+  stepBack(): boolean {
+    if (this.held().length === 0 || this.#others.count(LEASE_MS) === 0) return false;
+    this.#steppedBackUntilMs = performance.now() + STEP_BACK_MS;
+    this.handOverSurplus();
+    this.#others.withdraw();
+    return true;
+  }
+
   /** Releases the shards, so that another relay takes them before the leases expire. */
   async close(): Promise<void> {
     this.#stop.abort();
@@ -163,7 +181,12 @@ export class ShardLeases {
     }
   }
 
+  #isSteppedBack(): boolean {
+    return performance.now() < this.#steppedBackUntilMs;
+  }
+
   #share(): number {
+    if (this.#isSteppedBack()) return 0;
     return Math.ceil(this.#shards / (1 + this.#others.count(LEASE_MS)));
   }
 
@@ -187,6 +210,7 @@ export class ShardLeases {
     // The lease counts from before the query, not from its answer, which may have been delayed.
     const requestedMs = performance.now();
     const expired = [...this.#seen].filter(([, it]) => requestedMs - it.sinceMs >= LEASE_MS);
+    if (expired.length > 0) this.#steppedBackUntilMs = 0;
     try {
       const [, rows] = await runPipeline(this.#pool, [
         this.#handedOver.length > 0
@@ -209,7 +233,8 @@ export class ShardLeases {
       this.#validUntilMs = requestedMs < this.#invalidatedMs ? 0 : requestedMs + LEASE_MS;
       this.#see(rows.filter(({ fence }) => fence === null));
       if (this.#leases.length > before || this.hasSurplus()) this.#onRoundDue();
-      if (!this.holdsAll() && !this.#stop.signal.aborted) this.#others.announce();
+      const isWanting = !this.holdsAll() && !this.#isSteppedBack();
+      if (isWanting && !this.#stop.signal.aborted) this.#others.announce();
       return true;
     } catch (err) {
       this.#log.warn({ err }, 'outbox leases were not renewed');
