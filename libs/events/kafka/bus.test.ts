@@ -1,8 +1,11 @@
+import { createLog } from '@creditlane/runtime/telemetry/log';
 import { silentLog } from '@creditlane/runtime/test-log';
+import kafkajs from 'kafkajs';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { describeEventBusContract } from '../event-bus-contract-tests.ts';
 import type { EventMessage } from '../message.ts';
 import type { Topic } from '../topics.ts';
+import { createClient } from './client.ts';
 import { ensureTopics, TopicMismatchError } from './ensure-topics.ts';
 import { raisePartitions } from './raise-partitions.ts';
 import { describeWithKafka, openTestKafka } from './test-kafka.ts';
@@ -65,14 +68,36 @@ describeWithKafka(kafka, 'with Kafka', (kafka) => {
     await bus.close();
   });
 
-  test('ensuring topics again changes only their retention', async () => {
+  test('ensuring topics again changes their declared settings only', async () => {
     const config = await kafka.makeConfig(2);
+    const log = createLog('test', { level: 'silent' });
+    const info = vi.spyOn(log, 'info');
     const ensure = (partitions: number, retentionMs: number) => {
       const topics = { [TOPIC]: { partitions, retentionMs, replication: 1 } };
-      return ensureTopics({ config, log: silentLog, topics });
+      return ensureTopics({ config, log, topics });
     };
-    await ensure(2, 60_000);
+    const topic = `${config.prefix}${TOPIC}`;
+    const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic };
+    const admin = createClient(config, silentLog).admin();
+    await admin.connect();
+    onTestFinished(() => admin.disconnect());
+    // As an operator does.
+    const configEntries = [{ name: 'max.message.bytes', value: '2000000' }];
+    await admin.alterConfigs({ validateOnly: false, resources: [{ ...resource, configEntries }] });
     await ensure(2, 120_000);
+    const { resources } = await admin.describeConfigs({
+      resources: [resource],
+      includeSynonyms: false,
+    });
+    const settings = resources[0]?.configEntries.map((entry) => [
+      entry.configName,
+      entry.configValue,
+    ]);
+    expect(settings).toContainEqual(['max.message.bytes', '2000000']);
+    expect(settings).toContainEqual(['retention.ms', '120000']);
+    expect(info.mock.calls).toEqual([[{ topic }, 'settings of a topic changed']]);
+    await ensure(2, 120_000);
+    expect(info).toHaveBeenCalledOnce();
     const refused = ensure(4, 120_000);
     await expect(refused).rejects.toThrow(TopicMismatchError);
     await expect(refused).rejects.toThrow('has 2 partitions and is declared with 4');

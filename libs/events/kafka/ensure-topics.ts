@@ -23,7 +23,7 @@ export interface EnsureTopicsOptions {
 type Wanted = Required<ITopicConfig>;
 
 /**
- * Creates missing topics and sets the retention and limits of existing ones. Throws
+ * Creates missing topics and sets the retention and limits of existing ones; their other settings stay. Throws
  * `TopicMismatchError` when one has fewer partitions or other replicas than declared: more partitions would
  * send a key's next events elsewhere and so out of order, which only `raisePartitions` prevents, and replicas are for
  * an operator to move. An operator may have raised the partitions above the declared number.
@@ -36,14 +36,7 @@ export async function ensureTopics(options: EnsureTopicsOptions): Promise<void> 
   await withAdmin(config, log, 'the topics could not be ensured', async (admin) => {
     await createMissing(admin, wanted, log);
     await verify(admin, wanted);
-    await admin.alterConfigs({
-      validateOnly: false,
-      resources: wanted.map(({ topic, configEntries }) => ({
-        type: kafkajs.ConfigResourceTypes.TOPIC,
-        name: topic,
-        configEntries,
-      })),
-    });
+    await updateSettings(admin, wanted, log);
   });
 }
 
@@ -102,4 +95,28 @@ async function verify(admin: Admin, wanted: Wanted[]): Promise<void> {
     ];
   });
   if (faults.length > 0) throw new TopicMismatchError(faults.join('; '));
+}
+
+/** kafkajs replaces all settings of a topic: the request repeats those that an operator has made. */
+async function updateSettings(admin: Admin, wanted: Wanted[], log: Log): Promise<void> {
+  const type = kafkajs.ConfigResourceTypes.TOPIC;
+  const asked = wanted.map(({ topic }) => ({ type, name: topic }));
+  const describe = () => admin.describeConfigs({ resources: asked, includeSynonyms: false });
+  const described = await repeatWhileRetriable(describe, KNOWN_WITHIN_MS);
+  const changed = wanted.flatMap(({ topic, configEntries }) => {
+    const present = described.resources.find(({ resourceName }) => resourceName === topic);
+    const ofTopic = present?.configEntries.filter(
+      ({ configSource }) => configSource === kafkajs.ConfigSource.TOPIC_CONFIG,
+    );
+    const settings = new Map(
+      ofTopic?.map(({ configName, configValue }) => [configName, configValue]),
+    );
+    if (configEntries.every(({ name, value }) => settings.get(name) === value)) return [];
+    for (const { name, value } of configEntries) settings.set(name, value);
+    const entries = [...settings].map(([name, value]) => ({ name, value }));
+    return [{ type, name: topic, configEntries: entries }];
+  });
+  if (changed.length === 0) return;
+  await admin.alterConfigs({ validateOnly: false, resources: changed });
+  for (const { name } of changed) log.info({ topic: name }, 'settings of a topic changed');
 }

@@ -19,7 +19,11 @@ afterAll(() => db?.close());
 beforeEach(() => db.pool.query('UPDATE outbox_lease SET holder = gen_random_uuid()'));
 
 /** Counts the announcements of a relay that has three others beside it. */
-const threeOthers = () => ({ count: () => 3, announce: vi.fn<() => void>(), withdraw: vi.fn<() => void>() });
+const threeOthers = () => ({
+  count: () => 3,
+  announce: vi.fn<() => void>(),
+  withdraw: vi.fn<() => void>(),
+});
 
 test('a relay whose renewals fail tries again within half a second, and does not announce itself', async () => {
   const others = threeOthers();
