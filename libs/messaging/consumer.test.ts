@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { generateIdentityKeys, TokenSigner } from '@creditlane/rpc/identity';
@@ -64,4 +65,21 @@ test('rows past retention in the tables of a consumer are deleted after a minute
     return rows[0].left;
   };
   await expect.poll(left).toBe(0);
+});
+
+test('a dead letter whose event was handled afterwards is not counted any more after a minute', async () => {
+  const [handled, waiting] = [randomUUID(), randomUUID()];
+  await db.pool.query(`INSERT INTO inbox VALUES ('test', $1), ('another', $2)`, [handled, waiting]);
+  await db.pool.query(
+    `INSERT INTO dead_letters (consumer, topic, key, headers, value, reason)
+     SELECT 'test', $2, id, jsonb_build_object('ce_id', id), '', 'none' FROM unnest($1::text[]) AS id`,
+    [[handled, waiting, 'no uuid'], TOPIC],
+  );
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+  onTestFinished(() => void vi.useRealTimers());
+  await start();
+  const counted = async () => /dead_letters\{.*\} (\d+)/.exec(await db.metrics.text())?.[1];
+  expect(await counted()).toBe('3');
+  await vi.advanceTimersByTimeAsync(60_000);
+  await expect.poll(counted).toBe('2');
 });

@@ -10,7 +10,7 @@ import { startRetention } from '@creditlane/postgres/retention';
 import type { Endpoint } from '@creditlane/rpc/client';
 import type { TokenSigner } from '@creditlane/rpc/identity';
 import type { Closers } from '@creditlane/runtime/closers';
-import { purgeDeadLetters } from './dead-letters/dead-letters.ts';
+import { markAppliedDeadLetters, purgeDeadLetters } from './dead-letters/dead-letters.ts';
 import { startRedriveWorker } from './dead-letters/redrive-worker.ts';
 import { INBOX_PARTITIONS, purgesOfInbox } from './inbox-by-day.ts';
 import { purgeDifferences } from './reconciliation/differences.ts';
@@ -57,7 +57,10 @@ export async function startConsumer<Publisher extends string>(
       subscription,
       sources: publishers.map((name) => sourceAt(name, endpoints[name], peer, consumer)),
     }),
-    startRetention({ pool, log, purges: [...purgesOfInbox, purgeDifferences, purgeDeadLetters] }),
+    startRetention({
+      ...{ pool, log },
+      purges: [...purgesOfInbox, purgeDifferences, markAppliedDeadLetters, purgeDeadLetters],
+    }),
   ];
   return {
     async close() {

@@ -9,7 +9,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { EventMessage } from '@creditlane/events/message';
-import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
+import { definePurge, deleteOlderThanSql, PURGE_BATCH_ROWS } from '@creditlane/postgres/retention';
 import { defineStatement } from '@creditlane/postgres/statement';
 import { errorFields } from '@creditlane/runtime/telemetry/error-fields';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
@@ -97,6 +97,20 @@ export function observeDeadLetters(metrics: Metrics, pool: pg.Pool, consumer: st
     gauge.set({ consumer }, row?.count ?? 0);
   });
 }
+
+/**
+ * Records as handled what its consumer has handled without a redrive: the batch of a dead letter may come again, and then the
+ * event is tried again. The subquery has each event looked up by its id, in the partition of its day.
+ */
+export const markAppliedDeadLetters = definePurge(
+  'dead_letter_mark_applied',
+  `UPDATE dead_letters SET handled_at = now() WHERE id = ANY (ARRAY(
+     SELECT id FROM dead_letters AS letter
+     WHERE handled_at IS NULL
+       AND (SELECT true FROM inbox WHERE inbox.consumer = letter.consumer
+         AND event_id = CASE WHEN pg_input_is_valid(headers ->> 'ce_id', 'uuid') THEN (headers ->> 'ce_id')::uuid END)
+     LIMIT ${PURGE_BATCH_ROWS}))`,
+);
 
 /** A handled dead letter has had its effects, and its event may hold personal data. The record of its redrives stays. */
 export const purgeDeadLetters = definePurge(
