@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { EventMessage } from '@creditlane/events/message';
 import { defineStatement, mapQueryResult } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
-import { silentLog } from '@creditlane/runtime/test-log';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createLog } from '@creditlane/runtime/telemetry/log';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { openMessagingTestDatabase } from './test-messaging-database.ts';
 import { decisionMessage as message } from './test-relay.ts';
 import { createInboxHandler, insertInboxSql, type ReceivedEvent } from './transactional-inbox.ts';
@@ -17,6 +17,7 @@ const commits: string[][] = [];
  */
 let interfere: (event: ReceivedEvent) => string[];
 let handle: (batch: EventMessage[]) => Promise<void>;
+const log = createLog('test', { level: 'silent' });
 
 beforeAll(async () => {
   db = await openMessagingTestDatabase('inbox');
@@ -24,7 +25,7 @@ beforeAll(async () => {
   handle = createInboxHandler({
     consumer: 'test',
     pool: db.pool,
-    log: silentLog,
+    log,
     metrics: db.metrics,
     planWrites(events) {
       const writes = events.flatMap((event) => {
@@ -100,7 +101,7 @@ test('a batch with an event that another process inserts meanwhile is applied in
   const handleInOneRoundTrip = createInboxHandler({
     consumer: 'test',
     pool: db.pool,
-    log: silentLog,
+    log,
     metrics: db.metrics,
     planWrites(events) {
       planned.push(events.map(({ key }) => key));
@@ -207,7 +208,7 @@ test('bytes that are no event become a dead letter at once', async () => {
 test('bytes that are no event are stored once, although their batch is delivered until it can be handled', async () => {
   let isAway = true;
   const handleWithPeer = createInboxHandler({
-    ...{ consumer: 'test', pool: db.pool, log: silentLog, metrics: db.metrics },
+    ...{ consumer: 'test', pool: db.pool, log, metrics: db.metrics },
     prefetch: () => (isAway ? Promise.reject(new Error('a peer is away')) : Promise.resolve()),
     planWrites: () => ({ writes: [], result: undefined }),
   });
@@ -272,18 +273,23 @@ test.each([
   ['a lock timeout', "SET LOCAL lock_timeout = '1ms'", '55P03'],
   ['a statement timeout', "SET LOCAL statement_timeout = '1ms'", '57014'],
 ])(
-  'after %s the batch is rejected without a dead letter, and applied later',
+  'after %s the batch is rejected without a dead letter, and applied later; the log names the event',
   async (_, limit, code) => {
+    const warn = vi.spyOn(log, 'warn');
+    const event = message('a');
+    const fields = expect.objectContaining({ eventId: event.headers.ce_id });
     const other = await db.pool.connect();
     await other.query('BEGIN');
     await other.query('LOCK TABLE effects IN ACCESS EXCLUSIVE MODE');
     interfere = () => [limit];
-    await expect(handle([message('a')])).rejects.toMatchObject({ code });
+    await expect(handle([event])).rejects.toMatchObject({ code });
     await other.query('ROLLBACK');
     other.release();
+    expect(warn.mock.calls).toEqual([[fields, expect.stringContaining('takes too long')]]);
+    warn.mockRestore();
     expect(await deadLetters()).toEqual([]);
     interfere = () => [];
-    await handle([message('a')]);
+    await handle([event]);
     expect(await effects()).toEqual(['a']);
   },
 );

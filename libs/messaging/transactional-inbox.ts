@@ -1,6 +1,8 @@
 /**
  * The transactional inbox: a consumer handles each event once, in one transaction with the rows that
- * it writes for the event. An event that cannot be handled becomes a dead letter and blocks no other.
+ * it writes for the event. An event that cannot be handled becomes a dead letter and blocks no other. An event that alone takes
+ * longer than a statement may is no such one, because a busy database looks the same: it is tried again until it succeeds, and
+ * the later events of its partition wait. The log names it, and CreditlaneEventsNotCompared fires.
  *
  * A batch is applied in one round trip where `writeInOneRoundTrip` can, and otherwise in two. When a statement takes longer than
  * it may, the batch is applied in chunks, which are halved until they are fast enough. When the database or `planWrites` refuses
@@ -162,8 +164,7 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
   const storeAsDeadLetter = async (message: EventMessage, err: unknown): Promise<void> => {
     await storeDeadLetter(pool, consumer, message, err);
     handled.inc({ consumer, outcome: 'dead_lettered' });
-    const { ce_id: eventId, ce_type: type, traceparent } = message.headers;
-    const fields = { consumer, eventId, type, traceId: traceIdOf(traceparent) };
+    const fields = { consumer, ...eventFields(message) };
     log.error({ err, ...fields }, 'an event cannot be handled and was stored as a dead letter');
   };
 
@@ -193,6 +194,11 @@ export function createInboxHandler<Committed, Prefetched = undefined, Read = und
     try {
       await applyNewEvents(batch, prefetched);
     } catch (error) {
+      const [{ message }, ...others] = batch as [Received, ...Received[]];
+      if (isTimeLimit(error) && others.length === 0) {
+        const fields = { err: error, consumer, ...eventFields(message) };
+        log.warn(fields, 'an event alone takes too long; later events of its partition wait');
+      }
       if (isTransientError(error)) throw error;
       // One event made the whole transaction fail: one transaction for each event shows which.
       for (const received of batch) await applyAlone(received, prefetched);
@@ -269,6 +275,12 @@ function readsOf<Prefetched, Read, Committed>(
     insertNewEvents.query([options.consumer, ids, expected]),
     options.readQuery?.(events, prefetched),
   ] as const;
+}
+
+/** What the log says of an event. */
+function eventFields({ headers }: EventMessage) {
+  const { ce_id: eventId, ce_type: type, traceparent } = headers;
+  return { eventId, type, traceId: traceIdOf(traceparent) };
 }
 
 function countHandled(metrics: Metrics, consumer: string) {
