@@ -1,13 +1,15 @@
 // Beyond the contract of every bus: no failure ends a Kafka consumer, skips messages or handles them twice.
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
+import { silentLog } from '@creditlane/runtime/test-log';
 import { CompressionCodecs, CompressionTypes, Kafka, logLevel } from 'kafkajs';
-import { afterAll, expect, type TestContext, test, vi } from 'vitest';
+import { afterAll, expect, onTestFinished, type TestContext, test, vi } from 'vitest';
 import type { KafkaConfig } from '../kafka-config.ts';
 import type { EventMessage } from '../message.ts';
 import type { Topic } from '../topics.ts';
+import { KafkaConsumer } from './consumer.ts';
 import { describeWithKafka, openTestKafka } from './test-kafka.ts';
 import { createTestBus } from './test-kafka-bus.ts';
 
@@ -39,6 +41,57 @@ async function listen(bus: ReturnType<typeof createTestBus>, released = Promise.
     },
   });
   return { texts, subscription };
+}
+
+test('a consumer that joins its group again and again adds no listener each time', async () => {
+  const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
+  onTestFinished(() => added.mockRestore());
+  const listeners: number[] = [];
+  const consumer = new KafkaConsumer({
+    ...{
+      group: GROUP,
+      topics: [TOPIC],
+      prefix: '',
+      sessionTimeoutMs: 6_000,
+      metadataMaxAgeMs: 1_000,
+    },
+    client: new CrashingKafka(() => {
+      const signals = new Set(added.mock.contexts as AbortSignal[]);
+      listeners.push([...signals].flatMap((signal) => getEventListeners(signal, 'abort')).length);
+    }) as unknown as Kafka,
+    handle: () => Promise.resolve(),
+    log: silentLog,
+    onCrash: () => expect.unreachable(),
+  });
+  await vi.waitUntil(() => listeners.length >= 4, WITHIN);
+  await consumer.close();
+  expect(listeners[3]).toBe(listeners[1]);
+});
+
+/** A client of a cluster in which each consumer crashes as soon as it runs. */
+class CrashingKafka {
+  readonly #onRun: () => void;
+  #onCrash: (event: object) => void = () => undefined;
+
+  constructor(onRun: () => void) {
+    this.#onRun = onRun;
+  }
+
+  consumer() {
+    const error = Object.assign(new Error('no broker answers'), { retriable: true });
+    return {
+      on: (name: string, listener: (event: object) => void) => {
+        if (name === 'consumer.crash') this.#onCrash = listener;
+      },
+      connect: () => Promise.resolve(),
+      subscribe: () => Promise.resolve(),
+      run: async () => {
+        this.#onRun();
+        setImmediate(() => this.#onCrash({ payload: { error } }));
+      },
+      disconnect: () => Promise.resolve(),
+    };
+  }
 }
 
 const kafka = await openTestKafka();

@@ -1,5 +1,4 @@
 /** The consuming side of the Kafka bus: one subscription, which is a member of its consumer group. */
-import { once } from 'node:events';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { pause } from '@creditlane/runtime/concurrency/pause';
 import type { Log } from '@creditlane/runtime/telemetry/log';
@@ -131,8 +130,9 @@ export class KafkaConsumer {
       retry: { ...CLIENT_RETRY, restartOnFailure: async () => false },
     });
     let joined = false;
-    const crash = Promise.withResolvers<unknown>();
-    consumer.on('consumer.crash', ({ payload }) => crash.resolve(payload.error));
+    const ended = Promise.withResolvers<unknown>();
+    const onStop = () => ended.resolve(undefined);
+    consumer.on('consumer.crash', ({ payload }) => ended.resolve(payload.error));
     consumer.on('consumer.rebalancing', () => member.rebalancing());
     consumer.on('consumer.group_join', () => {
       member.joined();
@@ -152,11 +152,13 @@ export class KafkaConsumer {
         partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
         eachBatch: (payload) => member.eachBatch(payload),
       });
-      const stopped = stop.aborted ? undefined : once(stop, 'abort').then(() => undefined);
-      return { error: await Promise.race([crash.promise, stopped]), joined };
+      stop.addEventListener('abort', onStop);
+      if (stop.aborted) onStop();
+      return { error: await ended.promise, joined };
     } catch (error) {
       return { error, joined };
     } finally {
+      stop.removeEventListener('abort', onStop);
       this.#isMember = false;
       await member.close();
       await consumer.disconnect().catch((err: unknown) => {
