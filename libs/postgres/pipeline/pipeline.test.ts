@@ -6,7 +6,7 @@ import { isDatabaseUnavailable } from '../error-classes.ts';
 import { defineStatement, mapQueryResult, runQuery } from '../statement.ts';
 import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { inTransaction, runReadWriteTransaction } from '../transaction.ts';
-import { runPipeline } from './pipeline.ts';
+import { NotCommittedError, runPipeline } from './pipeline.ts';
 
 let db: TestDatabase;
 /** A pool of one connection, so that each test meets the statements that earlier tests prepared. */
@@ -143,6 +143,17 @@ test('queries in a transaction are rolled back with it', async () => {
   });
   await expect(undone).rejects.toThrow('changed my mind');
   expect(await notes()).toEqual([]);
+});
+
+test('a transaction that was not committed, because its work ignored a refused statement, is an error', async () => {
+  const ignoring = inTransaction(pool, async (tx) => {
+    await write.run(tx, [1, 'one']);
+    await divide.run(tx, [0]).catch(() => undefined);
+  });
+  await expect(ignoring).rejects.toThrow(NotCommittedError);
+  expect(await notes()).toEqual([]);
+  await write.run(pool, [2, 'two']);
+  expect(await notes()).toEqual([{ id: 2 }]);
 });
 
 test('without a query the result needs no connection', async () => {

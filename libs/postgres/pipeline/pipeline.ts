@@ -8,9 +8,16 @@
  * 0.49 ms for each decision and 0.76 instead of 0.64 ms for each delivered webhook (means of 4 and 2
  * runs in turns, 2 cores).
  */
+
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type pg from 'pg';
 import { type Query, type Queryable, ScopedPool, useConnection } from '../query.ts';
 import { type Connection, PreparedQuery } from './prepared-query.ts';
+
+/** PostgreSQL has rolled a transaction back instead of committing it, because a statement in it had been refused. */
+export class NotCommittedError extends LoggableError {
+  override readonly message = 'the transaction was rolled back: a statement in it had been refused';
+}
 
 /** The results of the queries in their order; undefined in the place of an undefined query. */
 export type QueryResults<Queries extends readonly unknown[]> = {
@@ -131,7 +138,8 @@ export class PipelinedQueries implements pg.Submittable {
     }
   }
 
-  handleCommandComplete(): void {
+  handleCommandComplete({ text }: { text?: string } = {}): void {
+    if (text === 'ROLLBACK' && this.text === 'COMMIT') this.#failure ??= new NotCommittedError();
     this.#answering?.complete();
     this.#answered += 1;
   }
