@@ -20,7 +20,6 @@ export class BatchQueue {
   readonly #queue: QueuedMessages[] = [];
   #subscriber: SubscribeOptions | undefined;
   #working: Promise<void> | undefined;
-  #paused = false;
   #handling = 0;
 
   constructor(group: string) {
@@ -63,17 +62,8 @@ export class BatchQueue {
   subscribe(options: SubscribeOptions): Subscription {
     if (this.#subscriber) throw new Error(`consumer group ${this.group} is subscribed already`);
     this.#subscriber = options;
-    this.#paused = false;
     this.#work();
     return {
-      pause: () => {
-        this.#paused = true;
-      },
-      resume: () => {
-        this.#paused = false;
-        this.#work();
-      },
-      lag: () => this.lag,
       // A message counts as published when it is handled.
       handledUntilMs: () => performance.now(),
       close: async () => {
@@ -97,7 +87,7 @@ export class BatchQueue {
   async #drain(): Promise<void> {
     // Messages of several calls in this turn of the event loop share a batch.
     await Promise.resolve();
-    while (this.#subscriber && !this.#paused && this.#queue.length > 0) {
+    while (this.#subscriber && this.#queue.length > 0) {
       await this.#handle(this.#subscriber, this.#takeBatch());
     }
     // No await between the loop's condition and this line: messages queued in between would wait.

@@ -35,11 +35,6 @@ export interface SubscribeOptions {
 }
 
 export interface Subscription {
-  /** Stops the delivery of further batches until `resume`. */
-  pause(): void;
-  resume(): void;
-  /** The number of messages that this group has not handled, as counted last. */
-  lag(): number;
   /**
    * A time, by performance.now(): the group has handled every message that was on the bus then. Over Kafka it is
    * about five to ten seconds ago while the group keeps up, and stands still while it is behind.

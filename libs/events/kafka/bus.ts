@@ -58,7 +58,7 @@ export function createKafkaBus(options: KafkaBusOptions): KafkaBus {
     timeoutMs: publishTimeoutMs,
     metadataMaxAgeMs,
   });
-  const open = new Map<Subscription, { group: string; consumer: KafkaConsumer }>();
+  const open = new Map<Subscription, { group: string; consumer: KafkaConsumer; lag: GroupLag }>();
   let closed = false;
 
   const subscribe = (wanted: SubscribeOptions): Subscription => {
@@ -75,20 +75,17 @@ export function createKafkaBus(options: KafkaBusOptions): KafkaBus {
     const topics = wanted.topics.map((topic) => prefix + topic);
     const lag = new GroupLag({ client, group: prefix + group, topics, everyMs: lagEveryMs, log });
     const subscription = {
-      pause: () => consumer.pause(),
-      resume: () => consumer.resume(),
-      lag: () => lag.messages,
       handledUntilMs: () => lag.handledUntilMs,
       async close() {
         open.delete(subscription);
         await Promise.all([consumer.close(), lag.close()]);
       },
     };
-    open.set(subscription, { group, consumer });
+    open.set(subscription, { group, consumer, lag });
     return subscription;
   };
   measureLag(metrics, () =>
-    [...open].map(([subscription, { group }]) => [group, subscription.lag()] as const),
+    [...open.values()].map(({ group, lag }) => [group, lag.messages] as const),
   );
 
   return {

@@ -41,7 +41,6 @@ export interface KafkaConsumerOptions extends SubscribeOptions {
 export class KafkaConsumer {
   readonly #options: KafkaConsumerOptions;
   readonly #queue: BatchQueue;
-  readonly #subscription: ReturnType<BatchQueue['subscribe']>;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #isMember = false;
@@ -50,24 +49,13 @@ export class KafkaConsumer {
   constructor(options: KafkaConsumerOptions) {
     this.#options = options;
     this.#queue = new BatchQueue(options.group);
-    this.#subscription = this.#queue.subscribe({
-      ...options,
-      handle: (batch) => this.#handle(batch),
-    });
+    this.#queue.subscribe({ ...options, handle: (batch) => this.#handle(batch) });
     this.#running = this.#run();
   }
 
   /** Whether the consumer has joined the group and has not left it since. */
   get isMember(): boolean {
     return this.#isMember;
-  }
-
-  pause(): void {
-    this.#subscription.pause();
-  }
-
-  resume(): void {
-    this.#subscription.resume();
   }
 
   /** Finishes and commits the batch under way and leaves the group. */
