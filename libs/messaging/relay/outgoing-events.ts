@@ -12,11 +12,11 @@ export interface OutboxRow {
   shard: number;
   topic: Topic;
   key: string;
-  event_id: string;
+  eventId: string;
   type: EventType;
   payload: JsonValue;
   traceparent: string | null;
-  created_at: Date;
+  createdAt: Date;
 }
 
 /** An event as the bus gets it, and the span of its publishing. */
@@ -29,29 +29,33 @@ interface BatchOptions {
   source: string;
   blockedKeys: Set<string>;
   log: Log;
-  /** The events of these partitions are set aside, to be published apart; left out for those events themselves. */
+  /** The events of these partitions are diverted, to be published apart; left out for those events themselves. */
   unwritable?: UnwritablePartitions;
 }
 
 /**
- * Returns the rows' events by row id, up to MAX_BATCH_BYTES, the rows that are left for the next round, and how many
- * events were set aside as `unwritable`. A row that cannot be encoded blocks its key.
+ * Returns the rows' events by row id, up to MAX_BATCH_BYTES, the rows that remain for the next round, and how many
+ * events were diverted as `unwritable`. A row that cannot be encoded blocks its key.
  */
 export function prepareBatch(
   rows: readonly OutboxRow[],
   { source, blockedKeys, log, unwritable }: BatchOptions,
-): { outgoing: Map<number, OutgoingEvent>; left: readonly OutboxRow[]; setAside: number } {
+): {
+  outgoing: Map<number, OutgoingEvent>;
+  remaining: readonly OutboxRow[];
+  divertedCount: number;
+} {
   const outgoing = new Map<number, OutgoingEvent>();
   let bytes = 0;
-  let setAside = 0;
+  let divertedCount = 0;
   for (const [index, row] of rows.entries()) {
-    if (bytes > MAX_BATCH_BYTES) return { outgoing, left: rows.slice(index), setAside };
+    if (bytes > MAX_BATCH_BYTES) return { outgoing, remaining: rows.slice(index), divertedCount };
     if (blockedKeys.has(row.key)) continue;
     try {
       const event = toOutgoingEvent(row, source);
-      if (unwritable?.setAsideIfUnwritable(event.message)) {
+      if (unwritable?.divertIfUnwritable(event.message)) {
         event.span.end('PartlyPublishedError');
-        setAside += 1;
+        divertedCount += 1;
         continue;
       }
       outgoing.set(row.id, event);
@@ -63,12 +67,12 @@ export function prepareBatch(
       log.error({ err, outboxId, type, traceId }, 'an event cannot be encoded; its key is blocked');
     }
   }
-  return { outgoing, left: [], setAside };
+  return { outgoing, remaining: [], divertedCount };
 }
 
 /** Throws `UndecodableEventError` when the payload is not an event of its type. */
 function toOutgoingEvent(row: OutboxRow, source: string): OutgoingEvent {
-  const { event_id: id, topic, key, type, payload, created_at: time, traceparent } = row;
+  const { eventId: id, topic, key, type, payload, createdAt: time, traceparent } = row;
   const message = toMessage({ id, topic, key, type, payload, time, traceparent }, source);
   const span = startSpan(`publish ${topic}`, {
     kind: 'producer',

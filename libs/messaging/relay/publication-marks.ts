@@ -10,7 +10,7 @@ import { UnmarkedEvents } from './unmarked-events.ts';
 
 interface MarkedRow {
   id: number;
-  delay_s: number;
+  delaySeconds: number;
 }
 
 /**
@@ -27,7 +27,7 @@ const markPublished = defineStatement<MarkedRow>(
      ON held.shard = lease.shard AND held.fence = lease.fence
    WHERE quick.off IS NOT NULL AND outbox.shard = lease.shard
      AND outbox.id = ANY ($1::bigint[]) AND outbox.published_at IS NULL
-   RETURNING outbox.id, extract(epoch FROM clock_timestamp() - outbox.created_at)::float8 AS delay_s`,
+   RETURNING outbox.id, extract(epoch FROM clock_timestamp() - outbox.created_at)::float8 AS "delaySeconds"`,
 );
 
 export interface PublicationMarksOptions {
@@ -43,7 +43,7 @@ export class PublicationMarks {
   readonly #options: PublicationMarksOptions;
   readonly #countPublished: ReturnType<typeof measurePublished>;
   /** What is published and marked later. */
-  readonly unmarked = new UnmarkedEvents();
+  readonly #unmarked = new UnmarkedEvents();
   /** The marks under way: a read before their end would find their events unpublished. */
   readonly #underWay = new Set<Promise<unknown>>();
 
@@ -52,10 +52,35 @@ export class PublicationMarks {
     this.#countPublished = measurePublished(options.metrics, options.source);
   }
 
+  /** The ids of the rows that are published and not marked yet, which no round may read again. */
+  get unmarkedIds(): number[] {
+    return this.#unmarked.ids;
+  }
+
+  /** Has the events, which were published under these leases, marked a little later. */
+  markLater(ids: readonly number[], leases: readonly Lease[]): void {
+    this.#unmarked.add(ids, leases);
+  }
+
+  /** Milliseconds until unmarked events are to be marked; infinite when there are none. */
+  dueInMs(): number {
+    return this.#unmarked.dueInMs();
+  }
+
+  /** Whether the unmarked events are to be marked before a round under these leases. */
+  isDue(leases: readonly Lease[]): boolean {
+    return this.#unmarked.isDue(leases);
+  }
+
+  /** Has the next round mark the unmarked events. */
+  makeDue(): void {
+    this.#unmarked.makeDue();
+  }
+
   /** Marks the unmarked events. Never rejects: what cannot be marked is published again. */
   async mark(): Promise<void> {
     void this.#asUnderWay(this.#markUnmarked());
-    await this.settled();
+    await this.marksEnded();
   }
 
   /**
@@ -80,7 +105,7 @@ export class PublicationMarks {
   }
 
   /** Resolves when no mark is under way, also one that has begun meanwhile. */
-  async settled(): Promise<void> {
+  async marksEnded(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
 
@@ -97,12 +122,12 @@ export class PublicationMarks {
   }
 
   #takeUnmarked() {
-    const { leases } = this.unmarked;
-    const published = this.unmarked.clear();
+    const { leases } = this.#unmarked;
+    const published = this.#unmarked.clear();
     return { query: markQuery([...published.keys()], leases), published };
   }
 
-  /** Makes `settled` wait for the mark. */
+  /** Makes `marksEnded` wait for the mark. */
   #asUnderWay<T>(mark: Promise<T>): Promise<T> {
     this.#underWay.add(mark);
     const forget = () => this.#underWay.delete(mark);
@@ -153,8 +178,8 @@ function measurePublished(metrics: Metrics, source: string) {
   return (marked: readonly MarkedRow[], published: ReadonlyMap<number, number>) => {
     total.inc({ source }, marked.length);
     const nowMs = performance.now();
-    for (const { id, delay_s } of marked) {
-      delay.observe(delay_s - (nowMs - (published.get(id) ?? nowMs)) / 1_000);
+    for (const { id, delaySeconds } of marked) {
+      delay.observe(delaySeconds - (nowMs - (published.get(id) ?? nowMs)) / 1_000);
     }
   };
 }

@@ -37,7 +37,7 @@ async function read(ids: readonly number[], leases = LEASES): Promise<number> {
     after = afterId;
     return ids.filter((id) => id > afterId).map((id) => ({ id })) as OutboxRow[];
   });
-  await position.settled();
+  await position.scanEnded();
   return after;
 }
 
@@ -88,7 +88,7 @@ test('reads and their position go on during a scan, of which there is one at a t
   expect(findOldest).toHaveBeenCalledOnce();
   expect(select.mock.calls).toEqual([[102], [104], [106]]);
   scanned.resolve(107);
-  await position.settled();
+  await position.scanEnded();
 });
 
 test('when no event is unpublished, reads begin after the last one that was read', async () => {
@@ -126,7 +126,7 @@ test('a scan that began under other leases moves no position', async () => {
   const during = position.read(renewed, async () => []);
   scaned.resolve(200);
   await during;
-  await position.settled();
+  await position.scanEnded();
   vi.advanceTimersByTime(1_000);
   await read([107], renewed);
   expect(await read([107], renewed)).toBe(0);

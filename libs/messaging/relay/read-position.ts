@@ -83,7 +83,7 @@ export class ReadPosition {
   }
 
   /** Resolves when no scan is under way. */
-  async settled(): Promise<void> {
+  async scanEnded(): Promise<void> {
     await this.#scanning;
   }
 

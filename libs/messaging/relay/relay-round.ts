@@ -8,18 +8,18 @@ import {
   type UnwritablePartition,
 } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
-import type { Database } from '@creditlane/postgres/database';
 import { runQuery } from '@creditlane/postgres/statement';
 import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { endSpansAfter } from '@creditlane/runtime/telemetry/tracing';
+import type pg from 'pg';
 import { type OutgoingEvent, prepareBatch } from './outgoing-events.ts';
 import type { PublicationMarks } from './publication-marks.ts';
 import { ReadPosition } from './read-position.ts';
 import type { Lease, ShardLeases } from './shard-leases.ts';
 import {
-  type LeftOut,
+  type ExcludedRows,
   MAX_SHARD_BATCH,
   oldestUnpublishedQuery,
   stillHeld,
@@ -32,21 +32,16 @@ import { UnwritablePartitions } from './unwritable-partitions.ts';
 /** How long `close` waits for a publish under way. Its events are published again otherwise. */
 const CLOSE_GRACE_MS = 5_000;
 
-export interface RelayOptions {
-  /** The leases and the rounds use the reserved connections: they go on while requests use all others. */
-  database: Pick<Database, 'pool' | 'reserved'>;
+export interface RoundOptions {
+  /** The rounds go on while requests use all other connections. */
+  reserved: pg.Pool;
   bus: EventBus;
+  shardLeases: ShardLeases;
+  marks: PublicationMarks;
   /** The `ce_source` of the events: the service whose outbox this is. */
   source: string;
   log: Log;
   metrics: Metrics;
-  /** How late an event is published, at most, whose wake-up was lost. */
-  pollMs?: number;
-}
-
-export interface RoundOptions extends RelayOptions {
-  shardLeases: ShardLeases;
-  marks: PublicationMarks;
   stop: AbortSignal;
   /** How late an event is read, at most, whose wake-up was lost or whose id is before the position of the reads. */
   pollMs: number;
@@ -75,7 +70,7 @@ export class RelayRounds {
   /** The last statement beside the rounds. */
   #lastBeside: Promise<unknown> = Promise.resolve();
   /** The rows that the last round has read and not published, because there were too many. */
-  #left: UnpublishedRows | undefined;
+  #remaining: UnpublishedRows | undefined;
 
   constructor(options: RoundOptions) {
     const { shardLeases, marks, pollMs, wake, log } = options;
@@ -102,12 +97,15 @@ export class RelayRounds {
    * is lost.
    */
   async publishRound(): Promise<RoundResult> {
-    // The read that left rows to this round may have been cut off at MAX_SHARD_BATCH.
-    const wasReadBefore = this.#left !== undefined;
+    // The read whose rows remain for this round may have been cut off at MAX_SHARD_BATCH.
+    const wasReadBefore = this.#remaining !== undefined;
     const unpublished = await this.#readUnpublished();
     const { leases, rows } = stillHeld(unpublished, this.#shardLeases.held());
-    const { outgoing, left, setAside } = prepareBatch(rows, this.#batchOptions(this.#unwritable));
-    // The rows were set aside or have blocked their keys: the next round reads others, without them.
+    const { outgoing, remaining, divertedCount } = prepareBatch(
+      rows,
+      this.#batchOptions(this.#unwritable),
+    );
+    // The rows were diverted or have blocked their keys: the next round reads others, without them.
     if (outgoing.size === 0)
       return { publishedCount: 0, hasMore: wasReadBefore || rows.length > 0 };
     const prepared = outgoing.size;
@@ -121,19 +119,19 @@ export class RelayRounds {
       }
       this.#unwritable.add(failedPartitions, messages);
     });
-    this.#marks.unmarked.add([...outgoing.keys()], leases);
-    // After an event that this round has not published, an event of the same key may be left. It is read again, with the one
-    // before: their partition may be writable by now, and then the next round would publish what is left first.
-    const isAllPublished = setAside === 0 && outgoing.size === prepared;
-    if (left.length > 0 && isAllPublished) this.#left = { leases, rows: left };
+    this.#marks.markLater([...outgoing.keys()], leases);
+    // After an event that this round has not published, an event of the same key may remain. It is read again, with the one
+    // before: their partition may be writable by now, and then the next round would publish what remains first.
+    const isAllPublished = divertedCount === 0 && outgoing.size === prepared;
+    if (remaining.length > 0 && isAllPublished) this.#remaining = { leases, rows: remaining };
     const isReadCutOff = wasReadBefore || rows.length >= MAX_SHARD_BATCH;
-    const hasMore = isReadCutOff || left.length > 0 || setAside > 0;
+    const hasMore = isReadCutOff || remaining.length > 0 || divertedCount > 0;
     return { publishedCount: outgoing.size, hasMore };
   }
 
   /** Resolves after `stop`, when nothing is done any more beside the rounds. */
   async close(): Promise<void> {
-    await Promise.all([this.#unwritable.close(), this.#position.settled()]);
+    await Promise.all([this.#unwritable.close(), this.#position.scanEnded()]);
   }
 
   /**
@@ -144,40 +142,42 @@ export class RelayRounds {
     const open = keys.filter((key) => !this.#blockedKeys.has(key));
     const read = await this.#besideRounds(() => this.#readKeys(open));
     const { leases, rows } = stillHeld(read, this.#shardLeases.held());
-    const { outgoing, left } = prepareBatch(rows, this.#batchOptions());
+    const { outgoing, remaining } = prepareBatch(rows, this.#batchOptions());
     // Other rows may be read without the keys that were blocked, or under the next leases.
     if (outgoing.size === 0) return read.rows.length > 0;
     await this.#publish([...outgoing.values()], async ([failedPartition]) => {
       if (failedPartition) throw failedPartition.cause;
       await this.#besideRounds(() => this.#marks.markNow([...outgoing.keys()], leases));
     });
-    return left.length > 0 || read.rows.length > rows.length || rows.length === MAX_SHARD_BATCH;
+    return (
+      remaining.length > 0 || read.rows.length > rows.length || rows.length === MAX_SHARD_BATCH
+    );
   }
 
   async #readKeys(keys: readonly string[]): Promise<UnpublishedRows> {
-    await this.#marks.settled();
+    await this.#marks.marksEnded();
     if (!this.#shardLeases.areKnown()) throw new Error('the leases of the outbox are not renewed');
     const leases = this.#shardLeases.held();
-    const query = unpublishedOfKeysQuery(leases, keys, this.#marks.unmarked.ids);
-    return { leases, rows: await runQuery(this.#options.database.reserved, query) };
+    const query = unpublishedOfKeysQuery(leases, keys, this.#marks.unmarkedIds);
+    return { leases, rows: await runQuery(this.#options.reserved, query) };
   }
 
   #findOldest(leases: readonly Lease[]): Promise<number | undefined> {
-    const { reserved } = this.#options.database;
+    const { reserved } = this.#options;
     return this.#besideRounds(() =>
-      runQuery(reserved, oldestUnpublishedQuery(leases, this.#leftOut())),
+      runQuery(reserved, oldestUnpublishedQuery(leases, this.#excluded())),
     );
   }
 
   /** The events that no round publishes. */
-  #leftOut(): LeftOut {
+  #excluded(): ExcludedRows {
     const keys = [...this.#blockedKeys, ...this.#unwritable.keys()];
-    return { keys, ids: this.#marks.unmarked.ids };
+    return { keys, ids: this.#marks.unmarkedIds };
   }
 
   /**
    * Runs a statement at the same time as the rounds, after all earlier ones that run so. Of the reserved connections, the
-   * rounds, the renewals of the leases and these statements need one each.
+   * rounds, the renewals of the leases, the heartbeat of the database and these statements need one each.
    */
   #besideRounds<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#lastBeside.then(run);
@@ -192,29 +192,29 @@ export class RelayRounds {
   }
 
   /**
-   * Reads what is to be published, and marks in the same round trip what was published before when that is due. Rows left
-   * by an earlier read are published while the mark runs.
+   * Reads what is to be published, and marks in the same round trip what was published before when that is due. Rows that
+   * remain of an earlier read are published while the mark runs.
    */
   async #readUnpublished(): Promise<UnpublishedRows> {
-    await this.#marks.settled();
-    const { reserved: pool } = this.#options.database;
+    await this.#marks.marksEnded();
+    const { reserved: pool } = this.#options;
     const leases = this.#shardLeases.held();
-    const left = this.#left;
-    this.#left = undefined;
-    const isMarkDue = this.#marks.unmarked.isDue(leases);
-    if (left !== undefined) {
-      // The next read waits for this mark (`settled`).
+    const remaining = this.#remaining;
+    this.#remaining = undefined;
+    const isMarkDue = this.#marks.isDue(leases);
+    if (remaining !== undefined) {
+      // The next read waits for this mark (`marksEnded`).
       if (isMarkDue) void this.#marks.mark();
-      return left;
+      return remaining;
     }
     if (leases.length === 0) {
       if (isMarkDue) await this.#marks.mark();
       return { leases, rows: [] };
     }
-    const leftOut = this.#leftOut();
+    const excluded = this.#excluded();
     const rows = await this.#position.read(leases, (afterId) => {
-      if (!isMarkDue) return runQuery(pool, unpublishedQuery(leases, leftOut, afterId));
-      const read = unpublishedQuery(leases, { ...leftOut, ids: [] }, afterId);
+      if (!isMarkDue) return runQuery(pool, unpublishedQuery(leases, excluded, afterId));
+      const read = unpublishedQuery(leases, { ...excluded, ids: [] }, afterId);
       return this.#marks.markAndRead(read);
     });
     return { leases, rows };
@@ -235,7 +235,7 @@ export class RelayRounds {
   /** Resolves to the partitions whose messages were not published. */
   async #send(messages: EventMessage[]): Promise<readonly UnwritablePartition[]> {
     // What was published before is marked in time, although the publish may take long.
-    const markInMs = this.#marks.unmarked.dueInMs();
+    const markInMs = this.#marks.dueInMs();
     const marking =
       markInMs < Infinity ? setTimeout(() => void this.#marks.mark(), markInMs) : undefined;
     try {

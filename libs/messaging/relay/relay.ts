@@ -2,6 +2,8 @@
  * The relay publishes the events of the outbox: in order per key, at least once, and without waiting
  * for a batch to fill. relay-round.ts follows one event from its row to the bus.
  */
+import type { EventBus } from '@creditlane/events/bus';
+import type { Database } from '@creditlane/postgres/database';
 import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
 import { startPartitions } from '@creditlane/postgres/partitions/start-partitions';
 import { startRetention } from '@creditlane/postgres/retention';
@@ -9,13 +11,14 @@ import { defineStatement } from '@creditlane/postgres/statement';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { pause } from '@creditlane/runtime/concurrency/pause';
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
 import { hasUnpublishedEvents } from '../outbox.ts';
 import { earlierOutbox, OUTBOX_PARTITIONS, purgeOutbox } from '../outbox-by-day.ts';
 import { PublicationMarks } from './publication-marks.ts';
 import { RelayNotifications } from './relay-notifications.ts';
-import { type RelayOptions, RelayRounds } from './relay-round.ts';
+import { RelayRounds } from './relay-round.ts';
 import { ShardLeases } from './shard-leases.ts';
 
 /**
@@ -27,6 +30,18 @@ const SETTLED_POLL_MS = 250;
 const BACKOFF = { baseMs: 100, capMs: 5_000 };
 /** How long rounds fail before the relay leaves its shards to others: this process alone may not reach the bus. */
 const STEP_BACK_AFTER_MS = 10_000;
+
+export interface RelayOptions {
+  /** The leases and the rounds use the reserved connections: they go on while requests use all others. */
+  database: Pick<Database, 'pool' | 'reserved'>;
+  bus: EventBus;
+  /** The `ce_source` of the events: the service whose outbox this is. */
+  source: string;
+  log: Log;
+  metrics: Metrics;
+  /** How late an event is published, at most, whose wake-up was lost. */
+  pollMs?: number;
+}
 
 export interface Relay {
   /** Called after the commit of an event: the relay that holds its shard publishes it at once. */
@@ -43,7 +58,7 @@ export interface Relay {
  * events stay in the outbox.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { log, source, metrics, pollMs = POLL_MS } = options;
+  const { bus, log, source, metrics, pollMs = POLL_MS } = options;
   const { pool, reserved } = options.database;
   const wake = new WakeSignal();
   const notifications = new RelayNotifications(reserved, log, () => wake.signal());
@@ -59,8 +74,8 @@ export function startRelay(options: RelayOptions): Relay {
   const stop = new AbortController();
   const marks = new PublicationMarks({ pool: reserved, shardLeases, source, log, metrics });
   const rounds = new RelayRounds({
-    ...options,
-    ...{ shardLeases, marks, stop: stop.signal, pollMs, wake: () => wake.signal() },
+    ...{ reserved, bus, shardLeases, marks, source, log, metrics, pollMs },
+    ...{ stop: stop.signal, wake: () => wake.signal() },
   });
 
   const run = async () => {
@@ -77,7 +92,7 @@ export function startRelay(options: RelayOptions): Relay {
         failures = 0;
         if (publishedCount > 0) failingSinceMs = undefined;
         roundEnded.signal();
-        if (!hasMore) await wake.wait(Math.min(pollMs, marks.unmarked.dueInMs()), stop.signal);
+        if (!hasMore) await wake.wait(Math.min(pollMs, marks.dueInMs()), stop.signal);
       } catch (err) {
         failures += 1;
         roundEnded.signal();
@@ -103,7 +118,7 @@ export function startRelay(options: RelayOptions): Relay {
     async settled() {
       while (await mayHaveUnpublished(reserved)) {
         if (stop.signal.aborted) throw new Error('the relay is closed and the outbox is not empty');
-        marks.unmarked.makeDue();
+        marks.makeDue();
         wake.signal();
         await roundEnded.wait(SETTLED_POLL_MS, stop.signal);
       }
@@ -132,12 +147,12 @@ async function mayHaveUnpublished(pool: pg.Pool): Promise<boolean> {
 /** A count of more would take longer than a statement may, after an outage. */
 const MAX_DEPTH = 100_000;
 
-const selectBacklog = defineStatement<{ depth: number; oldest_s: number }>(
+const selectBacklog = defineStatement<{ depth: number; oldestSeconds: number }>(
   'outbox_backlog',
   `SELECT
      (SELECT count(*) FROM (
        SELECT FROM outbox WHERE published_at IS NULL LIMIT ${MAX_DEPTH}) AS waiting) AS depth,
-     coalesce(extract(epoch FROM now() - min(oldest.created_at)), 0)::float8 AS oldest_s
+     coalesce(extract(epoch FROM now() - min(oldest.created_at)), 0)::float8 AS "oldestSeconds"
    FROM outbox_lease CROSS JOIN LATERAL (
      SELECT created_at FROM outbox WHERE shard = outbox_lease.shard AND published_at IS NULL
      ORDER BY id LIMIT 1
@@ -152,7 +167,7 @@ function measureBacklog(pool: pg.Pool, source: string, metrics: Metrics): void {
   metrics.gauge('outbox_depth', help, ['source'], async (depth) => {
     const [backlog] = await selectBacklog.run(pool);
     depth.set({ source }, backlog?.depth ?? 0);
-    oldest.set({ source }, backlog?.oldest_s ?? 0);
+    oldest.set({ source }, backlog?.oldestSeconds ?? 0);
   });
 }
 

@@ -7,7 +7,7 @@ import { includesLease, type Lease } from './shard-leases.ts';
 export const MAX_SHARD_BATCH = 500;
 
 /** The rows that no read finds: those of these keys, and those with these ids. */
-export interface LeftOut {
+export interface ExcludedRows {
   readonly keys: readonly string[];
   readonly ids: readonly number[];
 }
@@ -29,7 +29,8 @@ const selectUnpublished = defineStatement<OutboxRow>(
   'outbox_read',
   `SELECT waiting.* FROM unnest($1::smallint[]) AS held (shard)
    CROSS JOIN LATERAL (
-     SELECT id, shard, topic, key, event_id, type, payload, traceparent, created_at FROM outbox AS event
+     SELECT id, shard, topic, key, event_id AS "eventId", type, payload, traceparent, created_at AS "createdAt"
+     FROM outbox AS event
      WHERE shard = held.shard AND published_at IS NULL AND id > $4
        AND key NOT IN (SELECT unnest($2::text[])) AND id <> ALL ($3::bigint[])
        AND (SELECT earlier.id FROM outbox AS earlier
@@ -43,10 +44,10 @@ const selectUnpublished = defineStatement<OutboxRow>(
 /** Returns the query for the oldest unpublished rows after an id. */
 export function unpublishedQuery(
   leases: readonly Lease[],
-  leftOut: LeftOut,
+  excluded: ExcludedRows,
   afterId: number,
 ): Query<OutboxRow[]> {
-  return selectUnpublished.query([shardsOf(leases), leftOut.keys, leftOut.ids, afterId]);
+  return selectUnpublished.query([shardsOf(leases), excluded.keys, excluded.ids, afterId]);
 }
 
 /**
@@ -66,9 +67,9 @@ const selectOldest = defineStatement<{ id: number | null }>(
 /** Returns the query for the id of the oldest unpublished row, undefined without any. */
 export function oldestUnpublishedQuery(
   leases: readonly Lease[],
-  leftOut: LeftOut,
+  excluded: ExcludedRows,
 ): Query<number | undefined> {
-  const query = selectOldest.query([shardsOf(leases), leftOut.keys, leftOut.ids]);
+  const query = selectOldest.query([shardsOf(leases), excluded.keys, excluded.ids]);
   return mapQueryResult(query, ([oldest]) => oldest?.id ?? undefined);
 }
 
@@ -78,7 +79,8 @@ export function oldestUnpublishedQuery(
  */
 const selectUnpublishedOfKeys = defineStatement<OutboxRow>(
   'outbox_read_keys',
-  `SELECT id, shard, topic, key, event_id, type, payload, traceparent, created_at FROM outbox
+  `SELECT id, shard, topic, key, event_id AS "eventId", type, payload, traceparent, created_at AS "createdAt"
+   FROM outbox
    WHERE shard = ANY ($1::smallint[]) AND published_at IS NULL
      AND (key IN (SELECT unnest($2::text[]))) IS TRUE AND id <> ALL ($3::bigint[])
    ORDER BY id LIMIT ${MAX_SHARD_BATCH}`,
@@ -88,9 +90,9 @@ const selectUnpublishedOfKeys = defineStatement<OutboxRow>(
 export function unpublishedOfKeysQuery(
   leases: readonly Lease[],
   keys: readonly string[],
-  idsLeftOut: readonly number[],
+  excludedIds: readonly number[],
 ): Query<OutboxRow[]> {
-  return selectUnpublishedOfKeys.query([shardsOf(leases), keys, idsLeftOut]);
+  return selectUnpublishedOfKeys.query([shardsOf(leases), keys, excludedIds]);
 }
 
 /** The rows that were unpublished when the process held these leases. */

@@ -54,7 +54,7 @@ export class UnwritablePartitions {
   }
 
   /** Returns whether the message's partition cannot be written; from then on all events of its key are published apart. */
-  setAsideIfUnwritable(message: EventMessage): boolean {
+  divertIfUnwritable(message: EventMessage): boolean {
     for (const { partition, keys } of this.#waiting.values()) {
       if (!partition.includes(message)) continue;
       keys.add(message.key);
@@ -81,7 +81,7 @@ export class UnwritablePartitions {
       );
       waiting.running = this.#run(name, waiting);
     }
-    for (const message of messages) this.setAsideIfUnwritable(message);
+    for (const message of messages) this.divertIfUnwritable(message);
   }
 
   /** Resolves once nothing is published apart any more, soon after `stop`. */
