@@ -89,24 +89,25 @@ function selectDays({ table }: DayPartitions) {
   );
 }
 
-// Processes take turns, and one that finds another at work leaves the work to it.
-const takeDuty = defineStatement<{ taken: boolean }>(
+// Processes take turns, and one that finds another at work leaves the work to it. All versions use the lock of this name.
+const tryLockPartitions = defineStatement<{ locked: boolean }>(
   'partitions_duty',
-  `SELECT pg_try_advisory_xact_lock(hashtextextended('creditlane partitions ' || $1, 0)) AS taken`,
+  `SELECT pg_try_advisory_xact_lock(hashtextextended('creditlane partitions ' || $1, 0)) AS locked`,
 );
 
-/**
- * Runs `change` in a transaction and resolves to its result; to false, without running it, while another process changes
- * partitions of this table.
- */
+/** What a transaction has done with partitions; `another process` at work on them leaves it nothing to do. */
+export type PartitionChange = 'made' | 'dropped' | 'none' | 'another process';
+
+/** Runs `change` in a transaction and resolves to its result, unless another process changes partitions of this table. */
 export async function changePartitions(
   pool: pg.Pool,
   table: string,
-  change: (tx: pg.PoolClient) => Promise<boolean>,
-): Promise<boolean> {
+  change: (tx: pg.PoolClient) => Promise<PartitionChange>,
+): Promise<PartitionChange> {
   return inTransaction(pool, async (tx) => {
-    const [, [duty]] = await runPipeline(tx, [limitLockWaitQuery(), takeDuty.query([table])]);
-    return duty?.taken === true && change(tx);
+    const lock = tryLockPartitions.query([table]);
+    const [, [answer]] = await runPipeline(tx, [limitLockWaitQuery(), lock]);
+    return answer?.locked === true ? change(tx) : 'another process';
   });
 }
 
@@ -117,31 +118,33 @@ export async function maintainDays(pool: pg.Pool, partitions: DayPartitions): Pr
   if (countAhead(days) < DAYS_AHEAD) {
     await changePartitions(pool, table, async (tx) => {
       await tx.query(makeDaysSql(partitions, 0));
-      return true;
+      return 'made';
     });
   }
   if (days.every(({ ahead }) => ahead >= -retentionDays)) return;
   // The locks are held for one partition at a time.
-  while (await changePartitions(pool, table, (tx) => dropOneDay(tx, partitions)));
+  let change: PartitionChange;
+  do {
+    change = await changePartitions(pool, table, (tx) => dropOneDay(tx, partitions));
+  } while (change === 'dropped');
 }
 
-/** Drops the first partition that is past retention and has no row that keeps it; resolves to whether there was one. */
-async function dropOneDay(tx: pg.PoolClient, partitions: DayPartitions): Promise<boolean> {
+/** Drops the first partition that is past retention and has no row that keeps it. */
+async function dropOneDay(tx: pg.PoolClient, partitions: DayPartitions): Promise<PartitionChange> {
   const { table, retentionDays, retainingRowsSql = () => 'SELECT WHERE false' } = partitions;
   for (const { name, ahead } of await selectDays(partitions).run(tx)) {
-    if (ahead >= -retentionDays) return false;
+    if (ahead >= -retentionDays) return 'none';
     const fromMs = Date.parse(name.slice(-8).replace(/(....)(..)(..)/, '$1-$2-$3'));
     const sql = retainingRowsSql({ name, fromMs, beforeMs: fromMs + DAY_MS });
     const isKept = async () => (await tx.query(`${sql} LIMIT 1`)).rows.length > 0;
     if (await isKept()) continue;
     return dropUnlessKept(tx, { parent: table, name, isKept });
   }
-  return false;
+  return 'none';
 }
 
 /**
- * Drops a partition, unless it is kept for a row that a transaction has committed since the caller's look without a lock;
- * resolves to whether it was dropped. Reads and writes of the parent wait, so `isKept` reads a few rows by indexes.
+ * Drops a partition, unless it is kept for a row that a transaction has committed since the caller's look without a lock. Reads and writes of the parent wait, so `isKept` reads a few rows by indexes.
  *
  * The parent is locked first, as by each statement on it. With the partition locked first, a statement that had locked the parent
  * would wait for the partition, and the detaching for the parent, until the lock timeout.
@@ -149,13 +152,13 @@ async function dropOneDay(tx: pg.PoolClient, partitions: DayPartitions): Promise
 export async function dropUnlessKept(
   tx: pg.PoolClient,
   { parent, name, isKept }: { parent: string; name: string; isKept(): Promise<boolean> },
-): Promise<boolean> {
+): Promise<PartitionChange> {
   await tx.query(`LOCK TABLE ONLY ${parent} IN ACCESS EXCLUSIVE MODE`);
   await tx.query(`LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE NOWAIT`);
-  if (await isKept()) return false;
+  if (await isKept()) return 'none';
   await tx.query(`ALTER TABLE ${parent} DETACH PARTITION ${name}`);
   await tx.query(`DROP TABLE ${name}`);
-  return true;
+  return 'dropped';
 }
 
 /** How many days from tomorrow on have partitions, without a gap. */

@@ -10,9 +10,11 @@ export interface EarlierTable {
   readonly name: string;
   /** The table of which it is a partition. */
   readonly parent: string;
+  /** Called each minute before `isKept`: writes since when the table is kept, where nothing says so. */
+  beginRetention?(pool: pg.Pool): Promise<void>;
   /**
    * Whether the table is to be kept. Asked each minute without a lock, and again under one for which reads and writes of the
-   * parent wait: so it reads a few rows, by indexes. Where nothing says since when the table is kept, it may write that.
+   * parent wait: so it reads a few rows, by indexes.
    */
   isKept(db: pg.Pool | pg.PoolClient): Promise<boolean>;
   /** Whether any row keeps the table. Asked without a lock once `isKept` is false, because it may read the whole table. */
@@ -28,7 +30,9 @@ const selectTable = defineStatement<{ exists: boolean }>(
 export async function dropEarlierTable(pool: pg.Pool, table: EarlierTable): Promise<void> {
   const { name, parent } = table;
   const [found] = await selectTable.run(pool, [name]);
-  if (found?.exists !== true || (await table.isKept(pool))) return;
+  if (found?.exists !== true) return;
+  await table.beginRetention?.(pool);
+  if (await table.isKept(pool)) return;
   if (await table.isKeptByAnyRow?.(pool)) return;
   await changePartitions(pool, parent, (tx) =>
     dropUnlessKept(tx, { parent, name, isKept: () => table.isKept(tx) }),

@@ -24,30 +24,23 @@ const selectReplacedAt = defineStatement<{ at: Date | null }>(
    FROM to_regclass($1::text) AS name, obj_description(name, 'pg_class') AS comment WHERE name IS NOT NULL`,
 );
 
-/** Writes the comment that a restore has left out: without it the table would be kept for ever. */
-async function beginRetention(
-  db: Parameters<EarlierTable['isKept']>[0],
-  table: string,
-  log: Log,
-): Promise<void> {
-  await db.query(`COMMENT ON TABLE ${table} IS '${new Date().toISOString()}'`);
-  log.warn({ table }, 'the comment of the table has no date; its retention begins now');
-}
-
 export function earlierTables(log: Log): EarlierTable[] {
   const define = (parent: string, keptBySql: (replacedMs: number) => string): EarlierTable => {
     const name = `${parent}_earlier`;
     return {
       name,
       parent,
+      // A restore may leave the comment out: without it the table would be kept for ever.
+      async beginRetention(pool) {
+        const [replaced] = await selectReplacedAt.run(pool, [name]);
+        if (replaced === undefined || replaced.at !== null) return;
+        await pool.query(`COMMENT ON TABLE ${name} IS '${new Date().toISOString()}'`);
+        log.warn({ table: name }, 'the comment of the table has no date; its retention begins now');
+      },
       async isKept(db) {
         const [replaced] = await selectReplacedAt.run(db, [name]);
-        // Another replica has dropped the table meanwhile.
-        if (replaced === undefined) return true;
-        if (!replaced.at) {
-          await beginRetention(db, name, log);
-          return true;
-        }
+        // Without a row, another replica has dropped the table meanwhile.
+        if (!replaced?.at) return true;
         const replacedMs = replaced.at.getTime();
         if (Date.now() < replacedMs + KEPT_MS) return true;
         return (await db.query(`${keptBySql(replacedMs)} LIMIT 1`)).rows.length > 0;
