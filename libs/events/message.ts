@@ -39,7 +39,7 @@ export interface EventRecord {
 }
 
 /**
- * Returns the message for an event of `source`. Throws `UndecodableEventError` when the payload is not
+ * Returns the message for an event of `source`. Throws `InvalidEventError` when the payload is not
  * an event of its type.
  */
 export function toMessage(event: EventRecord, source: string): EventMessage {

@@ -104,7 +104,7 @@ const insertEvents = defineStatement(
 );
 
 /**
- * Writes events, in their order, in the transaction `tx`. Throws `UndecodableEventError` for a payload
+ * Writes events, in their order, in the transaction `tx`. Throws `InvalidEventError` for a payload
  * that is not an event of its type: the relay could never publish it.
  */
 export async function appendToOutbox(tx: Queryable, events: readonly OutboxEvent[]): Promise<void> {

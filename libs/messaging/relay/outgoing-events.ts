@@ -70,7 +70,7 @@ export function prepareBatch(
   return { outgoing, remaining: [], divertedCount };
 }
 
-/** Throws `UndecodableEventError` when the payload is not an event of its type. */
+/** Throws `InvalidEventError` when the payload is not an event of its type. */
 function toOutgoingEvent(row: OutboxRow, source: string): OutgoingEvent {
   const { eventId: id, topic, key, type, payload, createdAt: time, traceparent } = row;
   const message = toMessage({ id, topic, key, type, payload, time, traceparent }, source);
