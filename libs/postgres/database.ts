@@ -129,7 +129,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
   const rowTurns = new RowTurns({ connections: options.poolSize, waitMs: CONNECT_TIMEOUT_MS });
   measure(pool, rowTurns, name, options.metrics);
-  const heartbeat = startHeartbeat(reserved, pool, log);
+  const heartbeat = startHeartbeat({ pool: reserved, otherPool: pool, log });
   return {
     dataSource,
     pool,

@@ -12,14 +12,14 @@ const EVERY_MS = 60_000;
 /** The largest number of rows that one statement deletes. */
 export const PURGE_BATCH_ROWS = 1_000;
 
-/** Deletes one batch and returns the number of its rows. */
+/** Deletes one batch of the rows that are due, and returns their number. */
 export type Purge = Statement<{ deleted: number }>;
 
 /** Defines a purge by a DELETE of at most PURGE_BATCH_ROWS rows, or by an UPDATE that empties as many. */
 export function definePurge(name: string, deletion: string): Purge {
   return defineStatement(
     name,
-    `WITH gone AS (${deletion} RETURNING 1) SELECT count(*) AS deleted FROM gone`,
+    `WITH purged AS (${deletion} RETURNING 1) SELECT count(*) AS deleted FROM purged`,
   );
 }
 
@@ -29,12 +29,12 @@ export const deleteOlderThanSql = (table: string, column: string, age: string) =
      SELECT ctid FROM ${table} WHERE ${column} < now() - interval '${age}' LIMIT ${PURGE_BATCH_ROWS}))`;
 
 /** Deletes all rows that are due, or those of the batches until `stop`; resolves to their number. */
-export async function runPurge(pool: pg.Pool, due: Purge, stop?: AbortSignal): Promise<number> {
+export async function runPurge(pool: pg.Pool, purge: Purge, stop?: AbortSignal): Promise<number> {
   let total = 0;
   while (!stop?.aborted) {
-    const [slice] = await due.run(pool);
-    if (!slice?.deleted) break;
-    total += slice.deleted;
+    const [batch] = await purge.run(pool);
+    if (!batch?.deleted) break;
+    total += batch.deleted;
   }
   return total;
 }
@@ -48,10 +48,10 @@ export interface RetentionOptions {
 /** Purges every minute until closed. Several processes can purge the same table. */
 export function startRetention({ pool, log, purges }: RetentionOptions): PeriodicTask {
   const round = async (stop: AbortSignal) => {
-    for (const due of purges) {
-      await runPurge(pool, due, stop).catch((err) =>
+    for (const purge of purges) {
+      await runPurge(pool, purge, stop).catch((err) =>
         log.warn(
-          { err, purge: due.name },
+          { err, purge: purge.name },
           'old rows were not deleted; the next attempt is in a minute',
         ),
       );

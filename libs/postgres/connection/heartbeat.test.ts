@@ -15,7 +15,7 @@ async function startTestHeartbeat() {
   pool.on('release', () => {
     checks += 1;
   });
-  const heartbeat = startHeartbeat(pool, other, silentLog);
+  const heartbeat = startHeartbeat({ pool, otherPool: other, log: silentLog });
   onTestFinished(async () => {
     vi.useRealTimers();
     await heartbeat.close();

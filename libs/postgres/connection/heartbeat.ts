@@ -18,11 +18,19 @@ export interface Heartbeat {
   close(): Promise<void>;
 }
 
+export interface HeartbeatOptions {
+  /** The pool whose connections check the database. */
+  pool: pg.Pool;
+  /** Another pool of the same database. */
+  otherPool: pg.Pool;
+  log: Log;
+}
+
 /**
- * Runs an empty SELECT in `pool` when no query of it or of `other` was answered for five seconds, every second while it fails,
+ * Runs an empty SELECT in `pool` when no query of either pool was answered for five seconds, every second while it fails,
  * and when one of the two pools has lost a connection.
  */
-export function startHeartbeat(pool: pg.Pool, other: pg.Pool, log: Log): Heartbeat {
+export function startHeartbeat({ pool, otherPool, log }: HeartbeatOptions): Heartbeat {
   let state: true | string = true;
   let answeredMs = performance.now();
   let isCheckDue = true;
@@ -47,7 +55,7 @@ export function startHeartbeat(pool: pg.Pool, other: pg.Pool, log: Log): Heartbe
     if (!broken) answeredMs = performance.now();
     else if (state === true) onConnectionLost();
   };
-  for (const each of [pool, other]) each.on('error', onConnectionLost).on('release', onRelease);
+  for (const each of [pool, otherPool]) each.on('error', onConnectionLost).on('release', onRelease);
   const run = async () => {
     while (!stop.signal.aborted) {
       const dueInMs = answeredMs + HEARTBEAT_MS - performance.now();
@@ -66,7 +74,7 @@ export function startHeartbeat(pool: pg.Pool, other: pg.Pool, log: Log): Heartbe
     async close() {
       stop.abort();
       await running;
-      for (const each of [pool, other]) {
+      for (const each of [pool, otherPool]) {
         each.off('error', onConnectionLost).off('release', onRelease);
       }
     },
