@@ -17,7 +17,7 @@ import {
 } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Rewrapped, SealedRecord, SealedTable } from '@creditlane/crypto/rotation';
-import type { ScopedPool } from '@creditlane/postgres/query';
+import type { ScopedPool } from '@creditlane/postgres/row-security/scoped-pool';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Call, CallIdempotency } from '@creditlane/rpc/call';

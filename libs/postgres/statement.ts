@@ -1,8 +1,9 @@
 /** Named SQL statements: each connection parses and plans a statement once. */
 
+import type { Queryable } from './connection/queryable.ts';
 import { VALUE_TYPES } from './connection/value-types.ts';
 import { runPipeline } from './pipeline/pipeline.ts';
-import type { Query, Queryable } from './query.ts';
+import type { Query } from './query.ts';
 
 export type { Query, Queryable };
 

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { withConnection } from './connection/with-connection.ts';
 import { isDatabaseUnavailable } from './error-classes.ts';
 import { type QueryResults, runPipeline } from './pipeline/pipeline.ts';
-import { ScopedPool } from './query.ts';
+import { ScopedPool } from './row-security/scoped-pool.ts';
 import { defineStatement, type Query } from './statement.ts';
 
 /**

@@ -3,7 +3,7 @@ import { create, type DescMessage, type MessageShape } from '@bufbuild/protobuf'
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { answerCall, type StoreAnswer } from '@creditlane/idempotency/answer-call';
 import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
-import type { ScopedPool } from '@creditlane/postgres/query';
+import type { ScopedPool } from '@creditlane/postgres/row-security/scoped-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { type Application, ApplicationSchema } from '@creditlane/proto/applications/v1/application';

@@ -1,6 +1,6 @@
 /** How PostgreSQL runs a statement of a service. */
 import type pg from 'pg';
-import type { Queryable } from '../query.ts';
+import type { Queryable } from '../connection/queryable.ts';
 import { capturingClient } from './test-capturing-client.ts';
 
 /** Runs a statement with the plan for its own values or for any, and returns the plan as text. */

@@ -1,10 +1,10 @@
 /** The connections that handlers of requests get: each transaction acts as the request role, in a scope. */
 import type { Call } from '@creditlane/rpc/call';
 import type pg from 'pg';
-import { ScopedPool } from '../query.ts';
 import type { RowTurns } from '../row-turns.ts';
 import { defineStatement } from '../statement.ts';
 import { ID_SEPARATOR, SCOPE_TYPES, type ScopeKind, setScopeIdsSql } from './policies.ts';
+import { ScopedPool } from './scoped-pool.ts';
 
 /** The ids that a request may act for; a kind without ids covers no row. */
 export type RowScope = { readonly [Kind in ScopeKind]?: readonly string[] };

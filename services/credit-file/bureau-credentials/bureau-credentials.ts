@@ -5,8 +5,8 @@ import { readKeyId } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { describeRefusal } from '@creditlane/egress-rules/describe-refusal';
 import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
-import type { ScopedPool } from '@creditlane/postgres/query';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
+import type { ScopedPool } from '@creditlane/postgres/row-security/scoped-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import {

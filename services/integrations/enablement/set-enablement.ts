@@ -2,8 +2,8 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
-import type { ScopedPool } from '@creditlane/postgres/query';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
+import type { ScopedPool } from '@creditlane/postgres/row-security/scoped-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import {
   EnablementStatus,

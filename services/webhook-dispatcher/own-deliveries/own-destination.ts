@@ -1,6 +1,7 @@
 /** The destination of a calling integration, which decides whose deliveries the integration sees. */
-import type { ScopedPool } from '@creditlane/postgres/query';
+
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
+import type { ScopedPool } from '@creditlane/postgres/row-security/scoped-pool';
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, notFound } from '@creditlane/rpc/fault';
 import type { Destinations } from '../destinations/destinations.ts';

@@ -2,8 +2,8 @@
 import { create, fromBinary } from '@bufbuild/protobuf';
 import { answerCall, type StoreAnswer } from '@creditlane/idempotency/answer-call';
 import { findStoredAnswer } from '@creditlane/idempotency/stored-answers';
-import type { ScopedPool } from '@creditlane/postgres/query';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
+import type { ScopedPool } from '@creditlane/postgres/row-security/scoped-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import {
   type SendTestEventRequest,
