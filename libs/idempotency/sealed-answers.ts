@@ -45,13 +45,13 @@ const selectHeadFrom = defineStatement<{ head: Buffer }>(
 );
 
 const selectSealedWith = defineStatement<{
-  caller_id: string;
+  callerId: string;
   operation: string;
   key: string;
   response: Buffer;
 }>(
   'answers_sealed_with',
-  `SELECT caller_id, operation, key, response FROM idempotency
+  `SELECT caller_id AS "callerId", operation, key, response FROM idempotency
    WHERE ${HEAD} >= $1 AND ${HEAD} < $2 AND ${ANSWER_IS_LIVE} ORDER BY ${HEAD} LIMIT $3 OFFSET $4`,
 );
 
@@ -153,7 +153,7 @@ export class SealedAnswers implements SealedTable<SealedAnswer> {
   async findSealedWith(keyId: string, limit: number, offset: number): Promise<SealedAnswer[]> {
     const range = [sealedPrefix(keyId), sealedPrefixEnd(keyId)];
     const rows = await selectSealedWith.run(this.#pool, [...range, limit, offset]);
-    return rows.map(({ caller_id: callerId, operation, key, response: sealed }) => {
+    return rows.map(({ callerId, operation, key, response: sealed }) => {
       const id = { callerId, operation, key };
       return { id, sealed, context: sealContext(id) };
     });

@@ -32,7 +32,10 @@ export interface ConsumerOptions<Publisher extends string>
   readonly closers: Closers;
 }
 
-/** Resolves once it has subscribed; `close` finishes the batch under way. */
+/**
+ * Starts the consumer. Over Kafka it joins its group after that, as soon as the cluster and the topics exist. `close` finishes
+ * the batch under way.
+ */
 export async function startConsumer<Publisher extends string>(
   options: ConsumerOptions<Publisher>,
 ): Promise<{ close(): Promise<void> }> {

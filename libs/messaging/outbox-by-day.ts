@@ -143,20 +143,19 @@ const IS_KEPT_SQL = `SELECT
 /** Rows of a slice that is read. */
 const SLICE_ROWS = 100_000;
 
-const selectSlice = defineStatement<{ last: number | null; left_s: number }>(
+const selectSlice = defineStatement<{ last: number | null; secondsLeft: number }>(
   'outbox_before_slice',
   `SELECT max(id) AS last,
-     coalesce(extract(epoch FROM max(published_at) - now())::float8 + ${KEPT_DAYS} * 86400, 0) AS left_s
+     coalesce(extract(epoch FROM max(published_at) - now())::float8 + ${KEPT_DAYS} * 86400, 0) AS "secondsLeft"
    FROM (SELECT id, published_at FROM outbox_before WHERE id > $1 ORDER BY id LIMIT ${SLICE_ROWS}) AS slice`,
 );
 
 /** In how many seconds the last row is past retention; 0 when all are. An event may have been published late. */
 async function readSecondsLeft(pool: pg.Pool): Promise<number> {
   for (let last: number | null = 0; last !== null; ) {
-    const slices = await selectSlice.run(pool, [last]);
-    const { last: end, left_s: leftS } = slices[0] ?? { last: null, left_s: 0 };
-    if (leftS > 0) return leftS;
-    last = end;
+    const [slice] = await selectSlice.run(pool, [last]);
+    if (slice && slice.secondsLeft > 0) return slice.secondsLeft;
+    last = slice?.last ?? null;
   }
   return 0;
 }
@@ -174,9 +173,9 @@ export function earlierOutbox(): EarlierTable {
       return (await db.query(IS_KEPT_SQL)).rows[0]?.kept === true;
     },
     async isKeptByAnyRow(pool) {
-      const leftS = await readSecondsLeft(pool);
-      keptUntilMs = performance.now() + leftS * 1_000;
-      return leftS > 0;
+      const secondsLeft = await readSecondsLeft(pool);
+      keptUntilMs = performance.now() + secondsLeft * 1_000;
+      return secondsLeft > 0;
     },
   };
 }

@@ -59,7 +59,10 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return POSTGRES_CONNECTION_MESSAGES.has(error.message);
 }
 
-/** Whether PostgreSQL refused the password: at the start of a process that is no state that passes. */
+/**
+ * Whether PostgreSQL refused the password. A running process gets the new one with its next connection; at the start of a
+ * process the password is wrong, and no retry helps.
+ */
 export function isPasswordRefused(error: unknown): boolean {
   return codeOf(error) === INVALID_PASSWORD;
 }
@@ -80,7 +83,7 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
 
-/** Whether a statement, or its wait for a lock, took longer than it may: half of its work may be done in time. */
+/** Whether a statement, or its wait for a lock, exceeded its time limit. A smaller part of the same work may not. */
 export function isTimeLimit(error: unknown): boolean {
   return isLockTimeout(error) || codeOf(error) === QUERY_CANCELED;
 }

@@ -45,9 +45,9 @@ const insertDeadLetter = defineStatement(
 );
 
 /**
- * Stores a message with the error that its handling ended with; a repeated message that has a `ce_id` is stored once. Headers
- * that are longer than MAX_HEADER_LENGTH end with a digest of their text, and NUL, which PostgreSQL stores in no text, as U+FFFD: a message of any bytes can be
- * stored, because one that cannot would hold up its partition.
+ * Stores a message with the error of its handling; a repeated message that has a `ce_id` is stored once. A message of any bytes
+ * can be stored, because one that cannot would hold up its partition: a header longer than MAX_HEADER_LENGTH is cut and ends with
+ * a digest of its text, and NUL, which PostgreSQL does not store in a text, is stored as U+FFFD.
  */
 export async function storeDeadLetter(
   pool: pg.Pool,

@@ -159,12 +159,12 @@ export async function findUnhandled(
 
 const selectState = defineStatement<{
   source: string;
-  age_s: number;
+  ageSeconds: number;
   kind: Difference['kind'] | null;
   missing: number;
 }>(
   'reconciliation_state',
-  `SELECT p.source, extract(epoch FROM now() - p.compared_at)::float8 AS age_s, d.kind,
+  `SELECT p.source, extract(epoch FROM now() - p.compared_at)::float8 AS "ageSeconds", d.kind,
      coalesce(d.missing, 0) AS missing
    FROM reconciliation_positions AS p
    LEFT JOIN (
@@ -180,7 +180,10 @@ export function readReconciliation(db: Queryable) {
   return selectState.run(db);
 }
 
-/** An event is published again from the outbox for a week; what nobody could mend is kept as long as the inbox. */
+/**
+ * The outbox keeps an event for a week, in which operators can publish it again. A difference that lasts longer is deleted
+ * after as many days as a row of the inbox.
+ */
 export const purgeDifferences = definePurge(
   'reconciliation_purge',
   deleteOlderThanSql('reconciliation_differences', 'found_at', '30 days'),

@@ -289,7 +289,7 @@ test('a source counts as not compared while a transaction may still write an eve
     db.pool.query(`UPDATE reconciliation_positions SET compared_at = now() - interval '1 hour'`);
   const age = async () => {
     const [state] = await readReconciliation(db.pool);
-    return state?.age_s ?? 0;
+    return state?.ageSeconds ?? 0;
   };
   await setComparedAt();
   await rounds();

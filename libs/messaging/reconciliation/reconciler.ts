@@ -41,7 +41,7 @@ const EVERY_MS = 10_000;
  * two comparisons (50,000 events, or 25,000 where its records are read, too) waits for the next one.
  */
 const MAX_PARTS = 25;
-/** Events that are compared at once: 7,000 keep a core from the webhooks for 80 ms. */
+/** Events that one comparison reads: with 7,000, webhooks on the same core waited for 80 ms. */
 const MAX_COMPARED = 500;
 /** After each part and each comparison a round pauses this many times as long as it took. */
 const PAUSE_FACTOR = 4;
@@ -267,8 +267,8 @@ function measure({ pool, consumer, sources, metrics }: ReconcilerOptions): void 
           gauge.set({ consumer, source, kind }, 0);
         }
       }
-      for (const { source, age_s, kind, missing } of await readReconciliation(pool)) {
-        age.set({ consumer, source }, age_s);
+      for (const { source, ageSeconds, kind, missing } of await readReconciliation(pool)) {
+        age.set({ consumer, source }, ageSeconds);
         if (kind !== null) gauge.set({ consumer, source, kind }, missing);
       }
     },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { stablePrefix, type WrittenRow } from './written-events.ts';
 
 const row = (id: number, fields: Partial<WrittenRow> = {}): WrittenRow => {
-  const stable = { ageS: 20, published: true, lowerIdsMayCommit: false };
+  const stable = { ageSeconds: 20, published: true, lowerIdsMayCommit: false };
   return { id, shard: 0, eventId: randomUUID(), ...stable, ...fields };
 };
 /** The ids that count, of rows after the position 10. */
@@ -22,13 +22,13 @@ test('a row after a gap waits for the transactions that may fill it', () => {
 });
 
 test('during an outage of the bus, the first row that is not published ends the part, however old it is', () => {
-  const waiting = { published: false, ageS: 3_600 };
+  const waiting = { published: false, ageSeconds: 3_600 };
   expect(stableIds(row(11), row(12, waiting), row(13, waiting))).toEqual([11]);
 });
 
 test('a row that later ones of its shard have overtaken counts after 40 seconds', () => {
-  const overtaken = (ageS: number, shard: number) =>
-    stableIds(row(11, { published: false, ageS }), row(12, { shard }));
+  const overtaken = (ageSeconds: number, shard: number) =>
+    stableIds(row(11, { published: false, ageSeconds }), row(12, { shard }));
   expect(overtaken(39, 0)).toEqual([]);
   expect(overtaken(40, 0)).toEqual([11, 12]);
   // Shards are published independently.

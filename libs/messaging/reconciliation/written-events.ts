@@ -19,7 +19,7 @@ const MAX_ROWS = 2_000;
  * An event that waits for so long, while later ones of its shard are published, counts as written all the same: its
  * partition cannot be written, or its row was forgotten. The reconciler reports it one to two minutes after it was written.
  */
-const OVERTAKEN_S = 40;
+const OVERTAKEN_SECONDS = 40;
 /**
  * A record whose id is older than this has its event in the outbox, also where the clock that made the id is a little ahead.
  * When the id is older than this at the commit, because that clock is behind or the write took so long, the position may have
@@ -32,7 +32,7 @@ export interface WrittenRow {
   readonly id: number;
   readonly shard: number;
   readonly eventId: string;
-  readonly ageS: number;
+  readonly ageSeconds: number;
   readonly published: boolean;
   /** Whether a transaction that has drawn a lower id may still commit. */
   readonly lowerIdsMayCommit: boolean;
@@ -46,7 +46,7 @@ export interface WrittenRow {
 const selectWritten = defineStatement<WrittenRow>(
   'written_events',
   `SELECT id, shard, event_id AS "eventId", published_at IS NOT NULL AS published,
-     extract(epoch FROM now() - created_at)::float8 AS "ageS",
+     extract(epoch FROM now() - created_at)::float8 AS "ageSeconds",
      (published_at IS NOT NULL AND published_at > now() - interval '5 s')
        OR age(xmin) <= (SELECT age(pg_snapshot_xmin(pg_current_snapshot())::xid)) AS "lowerIdsMayCommit"
    FROM outbox WHERE id > $1 AND created_at < now() - interval '5 s' ORDER BY id LIMIT ${MAX_ROWS}`,
@@ -74,11 +74,11 @@ export function stablePrefix(rows: readonly WrittenRow[], after: number): readon
   for (const { id, shard, published } of rows) if (published) lastPublished.set(shard, id);
   let before = after;
   const end = rows.findIndex((row) => {
-    const { id, shard, ageS, published } = row;
+    const { id, shard, ageSeconds, published } = row;
     const isAfterGap = isAfterOpenGap(row, before);
     before = id;
     if (isAfterGap) return true;
-    const isOvertaken = ageS >= OVERTAKEN_S && id < (lastPublished.get(shard) ?? 0);
+    const isOvertaken = ageSeconds >= OVERTAKEN_SECONDS && id < (lastPublished.get(shard) ?? 0);
     return !published && !isOvertaken;
   });
   return end === -1 ? rows : rows.slice(0, end);

@@ -196,7 +196,8 @@ export class ShardLeases {
       const isRenewed = await this.#renew();
       const renewMs = this.holdsAll() && !this.hasSurplus() ? RENEW_ALL_MS : RENEW_MS;
       const nextMs = isRenewed ? renewMs : RETRY_MS;
-      // A shard whose lease had expired before, and that was not taken, is above this relay's share: it waits for a renewal.
+      // A shard whose lease had expired before this renewal, and was not taken by it, is above this relay's share. So only
+      // leases that expire later bring the next renewal forward.
       const expiryMs = [...this.#seen.values()]
         .map(({ sinceMs }) => sinceMs + LEASE_MS)
         .filter((atMs) => atMs > startedMs);

@@ -82,8 +82,9 @@ function askFor(pool: pg.Pool, call: WaitingCall): void {
 }
 
 /**
- * When the connection of a call that was served meanwhile fails, one call may be left that has none under way: it is the
- * oldest's turn to ask. A call that has waited for the pool's time limit is refused instead, so that none waits longer than twice.
+ * Called when a new connection fails whose call has got another one meanwhile. When fewer connections are under way than calls
+ * wait, the oldest call asks for one. If that call has waited for the pool's time limit, it is refused instead: so no call waits
+ * for more than twice that time.
  */
 function replaceFailed(pool: pg.Pool, error: unknown): void {
   const { calls, asked } = queueOf(pool);
