@@ -38,8 +38,8 @@ export class KafkaPublisher {
   readonly #unwritableMs = new Map<string, number>();
   /** When the last publish has failed; undefined after one that succeeded. */
   #failedMs: number | undefined;
-  /** Whether the last publish got no answer in time: the next one finds out which partitions are the reason. */
-  #triesEach = false;
+  /** 'each alone' after a publish that got no answer in time: the next one finds out which partitions are the reason. */
+  #nextSends: 'together' | 'each alone' = 'together';
 
   constructor(options: KafkaPublisherOptions) {
     this.#options = options;
@@ -81,7 +81,11 @@ export class KafkaPublisher {
 
   async #publish(messages: EventMessage[]): Promise<void> {
     const deadlineMs = performance.now() + this.#options.timeoutMs;
-    const alone = this.#toSendAlone(messages);
+    const sendsEachAlone = this.#nextSends === 'each alone';
+    this.#nextSends = 'together';
+    const alone = sendsEachAlone
+      ? (this.#partitions.split(messages) ?? [])
+      : this.#ofUnwritable(messages);
     const sentAlone = new Set(alone.flatMap((group) => group.messages));
     const others = messages.filter((message) => !sentAlone.has(message));
     const outcomes = await Promise.allSettled([
@@ -97,11 +101,11 @@ export class KafkaPublisher {
   }
 
   /** The messages of partitions that could not be written: what is sent with them would fail as well. */
-  #toSendAlone(messages: EventMessage[]): PartitionMessages[] {
+  #ofUnwritable(messages: EventMessage[]): PartitionMessages[] {
     const names = new Set(this.unwritable);
-    if (names.size === 0 && !this.#triesEach) return [];
+    if (names.size === 0) return [];
     const groups = this.#partitions.split(messages) ?? [];
-    return this.#triesEach ? groups : groups.filter((group) => names.has(nameOf(group)));
+    return groups.filter((group) => names.has(nameOf(group)));
   }
 
   /** Sends the messages in as few requests as possible. When that fails, sends those of each partition alone. */
@@ -121,8 +125,9 @@ export class KafkaPublisher {
       if (this.#open === open) this.#open = undefined;
       abandon(open);
       // Once half of the time is over, too little is left for the partitions: the next publish begins with them.
-      this.#triesEach = performance.now() > deadlineMs - this.#options.timeoutMs / 2;
-      const groups = this.#triesEach ? undefined : this.#partitions.split(messages);
+      const isLate = performance.now() > deadlineMs - this.#options.timeoutMs / 2;
+      if (isLate) this.#nextSends = 'each alone';
+      const groups = isLate ? undefined : this.#partitions.split(messages);
       if (groups === undefined) throw this.#failed(cause);
       return await this.#publishEach(groups, deadlineMs);
     }
@@ -137,7 +142,6 @@ export class KafkaPublisher {
     deadlineMs: number,
   ): Promise<UnwritablePartition[]> {
     if (groups.length === 0) return [];
-    this.#triesEach = false;
     const open = this.#connect();
     try {
       await this.#before(deadlineMs, open.producer);
