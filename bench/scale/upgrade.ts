@@ -30,14 +30,13 @@ const EARLIER: Migration[] = SERVICES.flatMap((service) =>
 );
 
 const NEWER = [
-  sqlMigration(
-    'Channel1999000000000',
-    [
+  sqlMigration('Channel1999000000000', {
+    up: [
       `ALTER TABLE applications ADD COLUMN channel text NOT NULL DEFAULT 'API', ADD COLUMN note text`,
     ],
-    [],
-    'only adds',
-  ),
+    down: [],
+    compatibility: 'only adds',
+  }),
   concurrentIndexMigration(
     'ByChannel1999000000001',
     'applications_by_channel',

@@ -71,13 +71,12 @@ export function answersByAgeMigrations(since: Migration): Migration[] {
       'idempotency_created',
       'idempotency (created_at)',
     ),
-    sqlMigration(
-      'AnswersWithoutBrin1765200000007',
+    sqlMigration('AnswersWithoutBrin1765200000007', {
       // Names the table, so that the migration waits for its VACUUM.
-      ['ALTER TABLE idempotency SET (fillfactor = 100)', 'DROP INDEX idempotency_age'],
-      ['CREATE INDEX idempotency_age ON idempotency USING brin (created_at)'],
-      { since },
-    ),
+      up: ['ALTER TABLE idempotency SET (fillfactor = 100)', 'DROP INDEX idempotency_age'],
+      down: ['CREATE INDEX idempotency_age ON idempotency USING brin (created_at)'],
+      compatibility: { since },
+    }),
   ];
 }
 

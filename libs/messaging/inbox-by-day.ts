@@ -121,9 +121,13 @@ export function inboxByDayMigrations(since: Migration): Migration[] {
   const functions = 'DROP FUNCTION IF EXISTS inbox_copy, inbox_keep CASCADE';
   const down = [functions, `DROP TABLE IF EXISTS ${NEW}`];
   return [
-    sqlMigration('InboxByDay1765200000000', createSql, down, { since }),
+    sqlMigration('InboxByDay1765200000000', { up: createSql, down, compatibility: { since } }),
     InboxCopied,
     // The earlier table is not made again: the new one has its columns.
-    sqlMigration('InboxReplaced1765200000002', replaceSql, [], { since }),
+    sqlMigration('InboxReplaced1765200000002', {
+      up: replaceSql,
+      down: [],
+      compatibility: { since },
+    }),
   ];
 }

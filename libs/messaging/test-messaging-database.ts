@@ -7,7 +7,7 @@ import { createRedrivesSql } from './dead-letters/redrives.ts';
 import { inboxByDayMigrations } from './inbox-by-day.ts';
 import { createOutboxSql } from './outbox.ts';
 import { outboxByDayMigrations } from './outbox-by-day.ts';
-import { addExpectedEffectsSql, createReconciliationSql } from './reconciliation/differences.ts';
+import { createReconciliationSql } from './reconciliation/differences.ts';
 import { createInboxSql } from './transactional-inbox.ts';
 
 /** The tables as the first versions made them. */
@@ -17,11 +17,10 @@ const TABLES = [
   ...createDeadLettersSql,
   ...createRedrivesSql,
   ...createReconciliationSql,
-  addExpectedEffectsSql,
 ];
 
 /** As `openTestDatabase` names it. */
-const EARLIER = sqlMigration('TestTables1763000000000', [], []);
+const EARLIER = sqlMigration('TestTables1763000000000', { up: [], down: [] });
 
 /** The migrations that followed, for every table of this package. */
 const MIGRATIONS = [...inboxByDayMigrations(EARLIER), ...outboxByDayMigrations(EARLIER)];

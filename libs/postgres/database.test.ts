@@ -11,11 +11,10 @@ import { defineStatement } from './statement.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { inTransaction } from './transaction.ts';
 
-const TABLES = sqlMigration(
-  'Things1763000000000',
-  ['CREATE TABLE things (id int PRIMARY KEY, day date, amount numeric)'],
-  [],
-);
+const TABLES = sqlMigration('Things1763000000000', {
+  up: ['CREATE TABLE things (id int PRIMARY KEY, day date, amount numeric)'],
+  down: [],
+});
 
 const things = new EntitySchema<{ id: number; day: string; amount: number }>({
   name: 'things',

@@ -29,7 +29,10 @@ export async function openTestDatabase(
     log: silentLog,
     metrics,
     entities: [],
-    migrations: [sqlMigration('TestTables1763000000000', createTablesSql, []), ...migrations],
+    migrations: [
+      sqlMigration('TestTables1763000000000', { up: createTablesSql, down: [] }),
+      ...migrations,
+    ],
   });
   return {
     ...database,

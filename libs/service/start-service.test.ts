@@ -17,7 +17,9 @@ const THINGS = {
   database: {
     name: 'things',
     entities: [],
-    migrations: [sqlMigration('Things1763000000000', ['CREATE TABLE things (id int)'], [])],
+    migrations: [
+      sqlMigration('Things1763000000000', { up: ['CREATE TABLE things (id int)'], down: [] }),
+    ],
   },
   settings: {},
 } as const;

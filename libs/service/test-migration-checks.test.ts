@@ -5,11 +5,10 @@ import { silentLog } from '@creditlane/runtime/test-log';
 import { expect, onTestFinished, test } from 'vitest';
 import { withChecks } from './test-migration-checks.ts';
 
-const TABLES = sqlMigration(
-  'Tables1764900000000',
-  ['CREATE TABLE kinds (id int PRIMARY KEY)', 'CREATE TABLE things (id int, name text)'],
-  [],
-);
+const TABLES = sqlMigration('Tables1764900000000', {
+  up: ['CREATE TABLE kinds (id int PRIMARY KEY)', 'CREATE TABLE things (id int, name text)'],
+  down: [],
+});
 const PERMITTED = [
   'CREATE TABLE boxes (id int PRIMARY KEY, thing text NOT NULL UNIQUE CHECK (id > 0))',
   'ALTER TABLE things ADD COLUMN kind int REFERENCES kinds, ADD COLUMN size int NOT NULL DEFAULT 1',
@@ -34,9 +33,13 @@ test('a migration that says it only adds is found when it does more, or reads a 
   const findings: string[] = [];
   const statements = [...PERMITTED, ...Object.keys(REFUSED)];
   const migrations = statements.map((statement, n) =>
-    sqlMigration(`Step${1_765_000_000_000 + n}`, [statement], [], 'only adds'),
+    sqlMigration(`Step${1_765_000_000_000 + n}`, {
+      up: [statement],
+      down: [],
+      compatibility: 'only adds',
+    }),
   );
-  const silent = sqlMigration('Silent1765000001000', [], []);
+  const silent = sqlMigration('Silent1765000001000', { up: [], down: [] });
   const checked = [...migrations, silent].map((it) => withChecks(it, findings));
   await migrate(url, [TABLES, ...checked], silentLog);
 

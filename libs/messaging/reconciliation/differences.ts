@@ -6,7 +6,10 @@ import { defineStatement, type Queryable } from '@creditlane/postgres/statement'
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type pg from 'pg';
 
-/** The SQL statements of a migration that creates the tables. */
+/**
+ * The SQL statements of a migration that creates the tables, and has the inbox keep how many effects each event must have; null
+ * where none is known.
+ */
 export const createReconciliationSql: readonly string[] = [
   `CREATE TABLE reconciliation_positions (
     source text PRIMARY KEY,
@@ -21,16 +24,14 @@ export const createReconciliationSql: readonly string[] = [
     kind text NOT NULL CHECK (kind IN ('not_handled', 'too_few_effects')),
     found_at timestamptz NOT NULL DEFAULT now()
   )`,
+  'ALTER TABLE inbox ADD COLUMN expected_effects integer',
 ];
 
 export const dropReconciliationSql: readonly string[] = [
+  'ALTER TABLE inbox DROP COLUMN expected_effects',
   'DROP TABLE reconciliation_differences',
   'DROP TABLE reconciliation_positions',
 ];
-
-/** The SQL of a migration by which the inbox keeps how many effects each event must have; null where none is known. */
-export const addExpectedEffectsSql = 'ALTER TABLE inbox ADD COLUMN expected_effects integer';
-export const dropExpectedEffectsSql = 'ALTER TABLE inbox DROP COLUMN expected_effects';
 
 /** An event that is written and has not had its effect. */
 export interface Difference {

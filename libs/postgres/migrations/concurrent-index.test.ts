@@ -5,7 +5,10 @@ import { createTestDatabase, type TestDatabase } from '../test-database.ts';
 import { migrate } from './migrate.ts';
 import { concurrentIndexMigration, sqlMigration } from './sql-migration.ts';
 
-const TABLE = sqlMigration('Things1763000000000', ['CREATE TABLE things (name text)'], []);
+const TABLE = sqlMigration('Things1763000000000', {
+  up: ['CREATE TABLE things (name text)'],
+  down: [],
+});
 const INDEX = concurrentIndexMigration('ThingsName1763000000001', 'things_name', 'things (name)');
 
 let home: TestDatabase;

@@ -11,17 +11,23 @@ import { DatabaseNewerError, migrate } from './migrate.ts';
 import type { Compatibility, Migration } from './migration.ts';
 import { sqlMigration } from './sql-migration.ts';
 
-const THINGS = sqlMigration('Things1763000000000', ['CREATE TABLE things (id int)'], []);
-const BOXES = sqlMigration('Boxes1763000000001', ['CREATE TABLE boxes (id int)'], [], 'only adds');
+const THINGS = sqlMigration('Things1763000000000', {
+  up: ['CREATE TABLE things (id int)'],
+  down: [],
+});
+const BOXES = sqlMigration('Boxes1763000000001', {
+  up: ['CREATE TABLE boxes (id int)'],
+  down: [],
+  compatibility: 'only adds',
+});
 const [V1, V2] = [[THINGS], [THINGS, BOXES]];
 
 const addColour = (compatibility?: Compatibility) =>
-  sqlMigration(
-    'Colours1763000000002',
-    ['ALTER TABLE things ADD COLUMN colour text'],
-    [],
+  sqlMigration('Colours1763000000002', {
+    up: ['ALTER TABLE things ADD COLUMN colour text'],
+    down: [],
     compatibility,
-  );
+  });
 
 let home: TestDatabase;
 beforeAll(async () => {
@@ -41,12 +47,11 @@ const executed = async () => {
 };
 
 test('processes that start at once migrate once', async () => {
-  const slow = sqlMigration(
-    'Slow1763000000001',
+  const slow = sqlMigration('Slow1763000000001', {
     // Long enough for another process to run the migration at the same time.
-    ['CREATE TABLE slow (id int)', 'SELECT pg_sleep(0.2)'],
-    [],
-  );
+    up: ['CREATE TABLE slow (id int)', 'SELECT pg_sleep(0.2)'],
+    down: [],
+  });
   await Promise.all([1, 2, 3].map(() => migrateTo([THINGS, slow])));
   expect((await executed()).map(({ name }) => name)).toEqual([
     'Things1763000000000',
@@ -76,7 +81,10 @@ test('a newer version adds its migrations to what is there', async () => {
 });
 
 test('a migration that fails leaves nothing behind and is run again by the next start', async () => {
-  const wrong = sqlMigration('Boxes1763000000001', ['CREATE TABLE boxes (id int)', 'SELEC'], []);
+  const wrong = sqlMigration('Boxes1763000000001', {
+    up: ['CREATE TABLE boxes (id int)', 'SELEC'],
+    down: [],
+  });
   await expect(migrateTo([THINGS, wrong])).rejects.toMatchObject({ code: '42601' });
   await migrateTo(V2);
   expect(await executed()).toHaveLength(2);
@@ -160,12 +168,11 @@ describe('the query of the page on upgrades', () => {
   ])(
     'names the migration without which a version does not start: $boxes, $floorOfBoxes',
     async ({ boxes, floorOfBoxes, needed }) => {
-      const breaking = sqlMigration(
-        'Boxes1763000000001',
-        ['CREATE TABLE boxes (id int)'],
-        [],
-        boxes,
-      );
+      const breaking = sqlMigration('Boxes1763000000001', {
+        up: ['CREATE TABLE boxes (id int)'],
+        down: [],
+        compatibility: boxes,
+      });
       // The last row permits versions from before the boxes.
       await migrateTo([THINGS, breaking, addColour({ since: THINGS })]);
       if (floorOfBoxes === null)
@@ -182,12 +189,11 @@ test('a migration waits for each lock for 100 ms at most, so that statements beh
   const settings = `SELECT current_setting('lock_timeout') AS wait`;
   await migrateTo([
     THINGS,
-    sqlMigration('Seen1763000000001', [`CREATE TABLE seen AS ${settings}`], []),
-    sqlMigration(
-      'SeenAgain1763000000002',
-      ['ALTER TABLE things ADD COLUMN colour text', `INSERT INTO seen ${settings}`],
-      [],
-    ),
+    sqlMigration('Seen1763000000001', { up: [`CREATE TABLE seen AS ${settings}`], down: [] }),
+    sqlMigration('SeenAgain1763000000002', {
+      up: ['ALTER TABLE things ADD COLUMN colour text', `INSERT INTO seen ${settings}`],
+      down: [],
+    }),
   ]);
   const { rows } = await home.sql.query('SELECT wait FROM seen');
   expect(rows).toEqual([{ wait: '100ms' }, { wait: '100ms' }]);

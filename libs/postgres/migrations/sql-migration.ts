@@ -6,16 +6,20 @@ import type { Compatibility, Migration, SchemaMigration } from './migration.ts';
 /** Longer than PostgreSQL's deadlock_timeout of 1 s, after which it ends an automatic VACUUM for whose lock a session waits. */
 const VACUUM_WAIT_MS = 5_000;
 
+export interface SqlMigrationOptions {
+  readonly up: readonly string[];
+  readonly down: readonly string[];
+  /** Which earlier versions can use the database afterwards; none when left out. */
+  readonly compatibility?: Compatibility | undefined;
+}
+
 /**
  * A migration of SQL statements.
  * @param name ends in a JavaScript timestamp of 13 digits
- * @param compatibility which earlier versions can use the database afterwards; none when left out
  */
 export function sqlMigration(
   name: string,
-  up: readonly string[],
-  down: readonly string[],
-  compatibility?: Compatibility,
+  { up, down, compatibility }: SqlMigrationOptions,
 ): Migration {
   return class implements SchemaMigration {
     readonly name = name;

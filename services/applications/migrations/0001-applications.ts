@@ -85,4 +85,7 @@ const DROP = [
 ];
 
 /** The directory, applications with their applicants, and submissions. */
-export const applications1763700000000 = sqlMigration('Applications1763700000000', CREATE, DROP);
+export const applications1763700000000 = sqlMigration('Applications1763700000000', {
+  up: CREATE,
+  down: DROP,
+});

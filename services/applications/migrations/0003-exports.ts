@@ -1,9 +1,8 @@
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /** Exports, each with the sealed payload of its webhook. Rows are purged, and otherwise only wrapped again. */
-export const exports1764500000000 = sqlMigration(
-  'Exports1764500000000',
-  [
+export const exports1764500000000 = sqlMigration('Exports1764500000000', {
+  up: [
     `CREATE TABLE exports (
       id uuid PRIMARY KEY,
       application_id uuid NOT NULL REFERENCES applications,
@@ -17,5 +16,5 @@ export const exports1764500000000 = sqlMigration(
     'CREATE INDEX exports_sealed_with ON exports (sealed_with)',
     'CREATE INDEX exports_exported_at ON exports (exported_at)',
   ],
-  ['DROP TABLE exports'],
-);
+  down: ['DROP TABLE exports'],
+});

@@ -28,9 +28,8 @@ const VISIBLE_USERS = `retailer_ids && ${scopeIdsSql('retailers')}
     SELECT retailer_group_id FROM retailers WHERE id = ANY (${scopeIdsSql('retailers')}))`;
 
 /** Requests see their retailer, its users, and its applications with everything that belongs to them. */
-export const rowSecurity1764600000000 = sqlMigration(
-  'RowSecurity1764600000000',
-  [
+export const rowSecurity1764600000000 = sqlMigration('RowSecurity1764600000000', {
+  up: [
     ...enableRowSecuritySql('retailers', {
       rows: isInScopeSql('id', 'retailers'),
       privileges: 'SELECT',
@@ -60,7 +59,7 @@ export const rowSecurity1764600000000 = sqlMigration(
     ...secureIdempotencySql,
     allowAppendingSql,
   ],
-  [
+  down: [
     forbidAppendingSql,
     ...unsecureIdempotencySql,
     ...[
@@ -74,4 +73,4 @@ export const rowSecurity1764600000000 = sqlMigration(
     ].flatMap(disableRowSecuritySql),
     revokeFromRequestRoleSql('creditors'),
   ],
-);
+});

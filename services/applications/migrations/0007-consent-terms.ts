@@ -9,9 +9,8 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
  * has the defaults: it was recorded when it was captured, and `expires_at` is null, which means a year later. Requests
  * change nothing of a consent but its revocation.
  */
-export const consentTerms1764900000000 = sqlMigration(
-  'ConsentTerms1764900000000',
-  [
+export const consentTerms1764900000000 = sqlMigration('ConsentTerms1764900000000', {
+  up: [
     `ALTER TABLE consents
        ADD COLUMN purpose text NOT NULL DEFAULT 'CREDIT_APPLICATION',
        ADD COLUMN text_version text NOT NULL DEFAULT 'unspecified',
@@ -26,7 +25,7 @@ export const consentTerms1764900000000 = sqlMigration(
       'consents',
     ),
   ],
-  [
+  down: [
     revokeFromRequestRoleSql('consents'),
     grantToRequestRoleSql('INSERT', 'consents'),
     `ALTER TABLE consents
@@ -34,4 +33,4 @@ export const consentTerms1764900000000 = sqlMigration(
        DROP COLUMN recorded_at, DROP COLUMN expires_at, DROP COLUMN revoked_at,
        DROP COLUMN revoked_by_integration_id, DROP COLUMN revoked_by_user_id`,
   ],
-);
+});

@@ -1,12 +1,11 @@
 import { createApplicantKeysSql, dropApplicantKeysSql } from '@creditlane/crypto/applicant-keys';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
-const added = sqlMigration(
-  'ApplicantKeys1765000000000',
-  [...createApplicantKeysSql('ever'), 'ALTER TABLE applicants ADD COLUMN key_id uuid'],
-  ['ALTER TABLE applicants DROP COLUMN key_id', ...dropApplicantKeysSql],
-  'only adds',
-);
+const added = sqlMigration('ApplicantKeys1765000000000', {
+  up: [...createApplicantKeysSql('ever'), 'ALTER TABLE applicants ADD COLUMN key_id uuid'],
+  down: ['ALTER TABLE applicants DROP COLUMN key_id', ...dropApplicantKeysSql],
+  compatibility: 'only adds',
+});
 
 /**
  * Data keys of applicants. An applicant with `key_id` is sealed with that key, and `sealed_with` is empty; any other as

@@ -33,4 +33,7 @@ const CREATE = [
 const DROP = [...dropIdempotencySql, 'DROP TABLE comments', 'DROP TABLE conversations'];
 
 /** Conversations with their comments, and stored answers. */
-export const conversations1764100000000 = sqlMigration('Conversations1764100000000', CREATE, DROP);
+export const conversations1764100000000 = sqlMigration('Conversations1764100000000', {
+  up: CREATE,
+  down: DROP,
+});

@@ -10,9 +10,8 @@ import {
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /** Requests see the conversations of their creditor or retailer, with the comments, and their own answers. */
-export const rowSecurity1764600000000 = sqlMigration(
-  'RowSecurity1764600000000',
-  [
+export const rowSecurity1764600000000 = sqlMigration('RowSecurity1764600000000', {
+  up: [
     ...enableRowSecuritySql('conversations', {
       rows: `${isInScopeSql('creditor_id', 'creditors')} OR ${isInScopeSql('retailer_id', 'retailers')}`,
       privileges: 'SELECT, INSERT, UPDATE',
@@ -27,9 +26,9 @@ export const rowSecurity1764600000000 = sqlMigration(
     }),
     ...secureIdempotencySql,
   ],
-  [
+  down: [
     ...unsecureIdempotencySql,
     ...disableRowSecuritySql('comments'),
     ...disableRowSecuritySql('conversations'),
   ],
-);
+});

@@ -91,8 +91,7 @@ const DROP = [
 ];
 
 /** Pulls, credit files, the retailers' credentials with the bureaus, and stored answers. */
-export const creditFiles1764700000000 = sqlMigration(
-  'CreditFiles1764700000000',
-  [...CREATE, ...SECURE],
-  DROP,
-);
+export const creditFiles1764700000000 = sqlMigration('CreditFiles1764700000000', {
+  up: [...CREATE, ...SECURE],
+  down: DROP,
+});

@@ -2,8 +2,7 @@ import { createApplicantKeysSql, dropApplicantKeysSql } from '@creditlane/crypto
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /** Data keys of applicants, which seal the credit files. */
-export const applicantKeys1764910000000 = sqlMigration(
-  'ApplicantKeys1764910000000',
-  createApplicantKeysSql('live'),
-  dropApplicantKeysSql,
-);
+export const applicantKeys1764910000000 = sqlMigration('ApplicantKeys1764910000000', {
+  up: createApplicantKeysSql('live'),
+  down: dropApplicantKeysSql,
+});

@@ -9,9 +9,8 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
  * The audit log and the head of each retailer's chain. Neither requests nor the service may change or delete a
  * record: they lack the privilege, and a trigger refuses the change should the owner grant itself the privilege.
  */
-export const auditLog1764920000000 = sqlMigration(
-  'AuditLog1764920000000',
-  [
+export const auditLog1764920000000 = sqlMigration('AuditLog1764920000000', {
+  up: [
     `CREATE TABLE audit_records (
       retailer_id uuid NOT NULL,
       seq bigint NOT NULL,
@@ -58,11 +57,11 @@ export const auditLog1764920000000 = sqlMigration(
       privileges: 'SELECT, INSERT, UPDATE',
     }),
   ],
-  [
+  down: [
     ...disableRowSecuritySql('audit_heads'),
     ...disableRowSecuritySql('audit_records'),
     'DROP TABLE audit_heads',
     'DROP TABLE audit_records',
     'DROP FUNCTION refuse_audit_change()',
   ],
-);
+});

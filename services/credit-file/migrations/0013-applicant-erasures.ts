@@ -6,9 +6,8 @@ import {
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /** Erasures of applicants. `outcome` is null until the applications service has erased the personal data, too. */
-export const applicantErasures1764940000000 = sqlMigration(
-  'ApplicantErasures1764940000000',
-  [
+export const applicantErasures1764940000000 = sqlMigration('ApplicantErasures1764940000000', {
+  up: [
     `CREATE TABLE applicant_erasures (
       applicant_id uuid NOT NULL,
       retailer_id uuid NOT NULL,
@@ -26,6 +25,6 @@ export const applicantErasures1764940000000 = sqlMigration(
       privileges: 'SELECT',
     }),
   ],
-  [...disableRowSecuritySql('applicant_erasures'), 'DROP TABLE applicant_erasures'],
-  'only adds',
-);
+  down: [...disableRowSecuritySql('applicant_erasures'), 'DROP TABLE applicant_erasures'],
+  compatibility: 'only adds',
+});

@@ -6,9 +6,8 @@ import {
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /** The request keys that have joined a pull of another one. */
-export const joinedRequests1765900000000 = sqlMigration(
-  'JoinedRequests1765900000000',
-  [
+export const joinedRequests1765900000000 = sqlMigration('JoinedRequests1765900000000', {
+  up: [
     `CREATE TABLE joined_requests (
       applicant_id uuid NOT NULL,
       request_key text NOT NULL,
@@ -21,6 +20,6 @@ export const joinedRequests1765900000000 = sqlMigration(
       privileges: 'SELECT, INSERT',
     }),
   ],
-  [...disableRowSecuritySql('joined_requests'), 'DROP TABLE joined_requests'],
-  'only adds',
-);
+  down: [...disableRowSecuritySql('joined_requests'), 'DROP TABLE joined_requests'],
+  compatibility: 'only adds',
+});

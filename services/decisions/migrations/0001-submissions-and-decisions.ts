@@ -72,6 +72,5 @@ const DROP = [
 /** Submissions with their decisions, the outbox, the transactional inbox, and stored answers. */
 export const submissionsAndDecisions1763700000000 = sqlMigration(
   'SubmissionsAndDecisions1763700000000',
-  CREATE,
-  DROP,
+  { up: CREATE, down: DROP },
 );

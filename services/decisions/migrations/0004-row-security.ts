@@ -15,9 +15,8 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
  * themselves, each with its first decision, are inserted by the service, which learns of them from
  * applications.
  */
-export const rowSecurity1764600000000 = sqlMigration(
-  'RowSecurity1764600000000',
-  [
+export const rowSecurity1764600000000 = sqlMigration('RowSecurity1764600000000', {
+  up: [
     ...enableRowSecuritySql('submissions', {
       rows: `${isInScopeSql('creditor_id', 'creditors')} OR ${isInScopeSql('retailer_id', 'retailers')}`,
       privileges: 'SELECT, UPDATE',
@@ -33,10 +32,10 @@ export const rowSecurity1764600000000 = sqlMigration(
     ...secureIdempotencySql,
     allowAppendingSql,
   ],
-  [
+  down: [
     forbidAppendingSql,
     ...unsecureIdempotencySql,
     ...disableRowSecuritySql('decisions'),
     ...disableRowSecuritySql('submissions'),
   ],
-);
+});

@@ -53,4 +53,7 @@ const TABLES = ['destinations', 'creditor_grants', 'retailer_grants', 'keys', 'i
 const DROP = [...dropIdempotencySql, ...TABLES.map((table) => `DROP TABLE ${table}`)];
 
 /** Integrations, with their keys, grants and destinations. */
-export const integrations1763700000000 = sqlMigration('Integrations1763700000000', CREATE, DROP);
+export const integrations1763700000000 = sqlMigration('Integrations1763700000000', {
+  up: CREATE,
+  down: DROP,
+});

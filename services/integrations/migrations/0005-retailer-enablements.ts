@@ -5,9 +5,8 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
  * Retailers' own enabling of integrations, and the outbox for its events. A grant that the platform gave, as
  * all earlier ones, has no enablement.
  */
-export const retailerEnablements1764300000000 = sqlMigration(
-  'RetailerEnablements1764300000000',
-  [
+export const retailerEnablements1764300000000 = sqlMigration('RetailerEnablements1764300000000', {
+  up: [
     `CREATE TABLE retailer_enablements (
       id uuid PRIMARY KEY,
       integration_id uuid NOT NULL REFERENCES integrations,
@@ -24,9 +23,9 @@ export const retailerEnablements1764300000000 = sqlMigration(
     `CREATE UNIQUE INDEX retailer_grants_enablement ON retailer_grants (enablement_id)`,
     ...createOutboxSql,
   ],
-  [
+  down: [
     ...dropOutboxSql,
     'ALTER TABLE retailer_grants DROP COLUMN enablement_id',
     'DROP TABLE retailer_enablements',
   ],
-);
+});

@@ -7,9 +7,8 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
  * the disk. After a crash of PostgreSQL the table is empty, and every quota whole. Pages are half
  * filled, so that a new version of a row finds room beside the old one and no index changes.
  */
-export const rateLimits1764400000000 = sqlMigration(
-  'RateLimits1764400000000',
-  [
+export const rateLimits1764400000000 = sqlMigration('RateLimits1764400000000', {
+  up: [
     `CREATE UNLOGGED TABLE rate_limits (
       key_id uuid PRIMARY KEY,
       whole_in_ms double precision NOT NULL,
@@ -22,8 +21,8 @@ export const rateLimits1764400000000 = sqlMigration(
        ADD CONSTRAINT integrations_rate_limit
          CHECK ((rate_limit_requests IS NULL) = (rate_limit_window_s IS NULL))`,
   ],
-  [
+  down: [
     `ALTER TABLE integrations DROP COLUMN rate_limit_requests, DROP COLUMN rate_limit_window_s`,
     'DROP TABLE rate_limits',
   ],
-);
+});

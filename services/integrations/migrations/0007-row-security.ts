@@ -24,9 +24,8 @@ const PRIVILEGES = {
  * Requests see the one integration that they concern, with its records: the calling integration, or the one
  * that the platform's administration names.
  */
-export const rowSecurity1764600000000 = sqlMigration(
-  'RowSecurity1764600000000',
-  [
+export const rowSecurity1764600000000 = sqlMigration('RowSecurity1764600000000', {
+  up: [
     ...enableRowSecuritySql('integrations', {
       rows: isInScopeSql('id', 'integrations'),
       privileges: 'SELECT, INSERT, UPDATE',
@@ -40,10 +39,10 @@ export const rowSecurity1764600000000 = sqlMigration(
     ...secureIdempotencySql,
     allowAppendingSql,
   ],
-  [
+  down: [
     forbidAppendingSql,
     ...unsecureIdempotencySql,
     ...Object.keys(PRIVILEGES).flatMap(disableRowSecuritySql),
     ...disableRowSecuritySql('integrations'),
   ],
-);
+});

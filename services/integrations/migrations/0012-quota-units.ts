@@ -5,12 +5,11 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
  * requests after a change of the limit. `per_request_at` is the `taken_at` that it belongs to: an earlier version writes
  * neither, and its rows are read by the present limit.
  */
-export const quotaUnits1766100000000 = sqlMigration(
-  'QuotaUnits1766100000000',
-  [
+export const quotaUnits1766100000000 = sqlMigration('QuotaUnits1766100000000', {
+  up: [
     `ALTER TABLE rate_limits ADD COLUMN per_request_ms double precision,
        ADD COLUMN per_request_at timestamptz`,
   ],
-  ['ALTER TABLE rate_limits DROP COLUMN per_request_ms, DROP COLUMN per_request_at'],
-  'only adds',
-);
+  down: ['ALTER TABLE rate_limits DROP COLUMN per_request_ms, DROP COLUMN per_request_at'],
+  compatibility: 'only adds',
+});

@@ -4,16 +4,15 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
  * A message whose body is rendered when it is sent has a reference in place of the body. The earlier
  * version never reads such a message: it has no event type of that name.
  */
-export const messageReferences1764000000000 = sqlMigration(
-  'MessageReferences1764000000000',
-  [
+export const messageReferences1764000000000 = sqlMigration('MessageReferences1764000000000', {
+  up: [
     'ALTER TABLE messages ADD COLUMN reference text',
     'ALTER TABLE messages ALTER COLUMN body DROP NOT NULL',
   ],
-  [
+  down: [
     'DELETE FROM deliveries USING messages WHERE deliveries.event_id = messages.event_id AND body IS NULL',
     'DELETE FROM messages WHERE body IS NULL',
     'ALTER TABLE messages ALTER COLUMN body SET NOT NULL',
     'ALTER TABLE messages DROP COLUMN reference',
   ],
-);
+});

@@ -5,9 +5,8 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
  * destination in the order of (created_at, id); the cursor is the last one that it has read. Until
  * `finished_at` is set, the destination has no second replay.
  */
-export const replayJobs1764400000000 = sqlMigration(
-  'ReplayJobs1764400000000',
-  [
+export const replayJobs1764400000000 = sqlMigration('ReplayJobs1764400000000', {
+  up: [
     `CREATE TABLE replay_jobs (
       id uuid PRIMARY KEY,
       integration_id uuid NOT NULL,
@@ -32,5 +31,5 @@ export const replayJobs1764400000000 = sqlMigration(
      WHERE finished_at IS NULL`,
     'CREATE INDEX replay_jobs_age ON replay_jobs USING brin (requested_at)',
   ],
-  ['DROP TABLE replay_jobs'],
-);
+  down: ['DROP TABLE replay_jobs'],
+});

@@ -13,9 +13,8 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
  * Requests of an integration see the deliveries to its destination, with their messages and attempts, and the
  * replays that it has asked for. Sending, which concerns all destinations, is the service's own work.
  */
-export const rowSecurity1764600000000 = sqlMigration(
-  'RowSecurity1764600000000',
-  [
+export const rowSecurity1764600000000 = sqlMigration('RowSecurity1764600000000', {
+  up: [
     ...enableRowSecuritySql('deliveries', {
       rows: isInScopeSql('destination_id', 'destinations'),
       privileges: 'SELECT, UPDATE',
@@ -39,10 +38,10 @@ export const rowSecurity1764600000000 = sqlMigration(
     }),
     ...secureIdempotencySql,
   ],
-  [
+  down: [
     ...unsecureIdempotencySql,
     ...['replay_jobs', 'destination_states', 'attempts', 'messages', 'deliveries'].flatMap(
       disableRowSecuritySql,
     ),
   ],
-);
+});

@@ -2,9 +2,8 @@ import { createRedrivesSql, dropRedrivesSql } from '@creditlane/messaging/dead-l
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /** What operators have had handled or sent again: dead letters, and dead deliveries, alone or by a replay. */
-export const redrives1764700000000 = sqlMigration(
-  'Redrives1764700000000',
-  [
+export const redrives1764700000000 = sqlMigration('Redrives1764700000000', {
+  up: [
     ...createRedrivesSql,
     `CREATE TABLE delivery_redrives (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -15,6 +14,6 @@ export const redrives1764700000000 = sqlMigration(
       CHECK ((delivery_id IS NULL) <> (replay_id IS NULL))
     )`,
   ],
-  ['DROP TABLE delivery_redrives', ...dropRedrivesSql],
-  'only adds',
-);
+  down: ['DROP TABLE delivery_redrives', ...dropRedrivesSql],
+  compatibility: 'only adds',
+});

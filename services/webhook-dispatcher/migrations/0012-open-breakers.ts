@@ -5,9 +5,8 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
  * the next one is due, and which delivery is the probe under way. A replica that takes a probe sets `probe_at` to
  * when another one may take it.
  */
-export const openBreakers1765200000003 = sqlMigration(
-  'OpenBreakers1765200000003',
-  [
+export const openBreakers1765200000003 = sqlMigration('OpenBreakers1765200000003', {
+  up: [
     `CREATE TABLE open_breakers (
       destination_id uuid PRIMARY KEY,
       revision integer NOT NULL,
@@ -16,6 +15,6 @@ export const openBreakers1765200000003 = sqlMigration(
       probe_id uuid
     )`,
   ],
-  ['DROP TABLE open_breakers'],
-  'only adds',
-);
+  down: ['DROP TABLE open_breakers'],
+  compatibility: 'only adds',
+});

@@ -9,15 +9,14 @@ export const sinceReconciliation = { since: reconciliation1764700000001 };
  * constraint is added without reading the table, and holds for new rows at once; then the table is read.
  */
 export const markEarlier = (table: string, names: { marked: string; validated: string }) => [
-  sqlMigration(
-    names.marked,
-    [
+  sqlMigration(names.marked, {
+    up: [
       `ALTER TABLE ${table} ADD COLUMN storage text NOT NULL DEFAULT 'earlier',
          ADD CONSTRAINT ${table}_storage CHECK (storage = 'earlier') NOT VALID`,
     ],
-    [`ALTER TABLE ${table} DROP COLUMN storage`],
-    sinceReconciliation,
-  ),
+    down: [`ALTER TABLE ${table} DROP COLUMN storage`],
+    compatibility: sinceReconciliation,
+  }),
   validateConstraintMigration(names.validated, [table, `${table}_storage`], sinceReconciliation),
 ];
 

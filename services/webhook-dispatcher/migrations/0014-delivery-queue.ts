@@ -41,9 +41,8 @@ const OF_ATTEMPTS = `CREATE POLICY scope ON attempts
  * A replica of the earlier version goes on with the table of the same name. It leaves ended deliveries in the queue, from
  * where they are moved, and cannot replay those in the partitions by day, whose constraint refuses pending deliveries.
  */
-export const deliveryQueue1765300000002 = sqlMigration(
-  'DeliveryQueue1765300000002',
-  [
+export const deliveryQueue1765300000002 = sqlMigration('DeliveryQueue1765300000002', {
+  up: [
     'ALTER TABLE deliveries RENAME TO deliveries_earlier',
     'ALTER INDEX deliveries_pkey RENAME TO deliveries_earlier_pkey',
     'ALTER INDEX deliveries_event_id_destination_id_key RENAME TO deliveries_earlier_event',
@@ -114,7 +113,7 @@ export const deliveryQueue1765300000002 = sqlMigration(
     OF_ATTEMPTS,
     ATTACH_EARLIER,
   ],
-  [
+  down: [
     `CREATE TABLE deliveries_plain (LIKE deliveries INCLUDING DEFAULTS)`,
     'INSERT INTO deliveries_plain SELECT * FROM deliveries',
     ...['messages', 'attempts'].map((table) => `DROP POLICY scope ON ${table}`),
@@ -129,5 +128,5 @@ export const deliveryQueue1765300000002 = sqlMigration(
     OF_MESSAGES,
     OF_ATTEMPTS,
   ],
-  sinceReconciliation,
-);
+  compatibility: sinceReconciliation,
+});

@@ -97,9 +97,8 @@ const MESSAGES: History = {
 };
 
 export const historyByDay = [
-  sqlMigration(
-    'AttemptsByDay1765500000005',
-    [
+  sqlMigration('AttemptsByDay1765500000005', {
+    up: [
       ...byDaySql(ATTEMPTS),
       // The attempts_purge of the last release deletes by `ctid`, which is unique only in one partition: it would also
       // delete attempts at deliveries that are kept. This version deletes none of a kept delivery. Under row security the
@@ -112,29 +111,27 @@ export const historyByDay = [
        END $f$`,
       'CREATE TRIGGER keep BEFORE DELETE ON attempts FOR EACH ROW EXECUTE FUNCTION attempts_keep()',
     ],
-    [...plainSql(ATTEMPTS), 'DROP FUNCTION attempts_keep'],
-    sinceReconciliation,
-  ),
-  sqlMigration(
-    'MessagesByDay1765500000006',
-    [
+    down: [...plainSql(ATTEMPTS), 'DROP FUNCTION attempts_keep'],
+    compatibility: sinceReconciliation,
+  }),
+  sqlMigration('MessagesByDay1765500000006', {
+    up: [
       ...byDaySql(MESSAGES),
       // For the messages_purge of the last release, which looks in all days for what is older than 30 days.
       'CREATE INDEX messages_by_day_age ON messages_by_day USING brin (recorded_at)',
     ],
-    [...plainSql(MESSAGES), 'CREATE INDEX messages_age ON messages USING brin (recorded_at)'],
-    sinceReconciliation,
-  ),
-  sqlMigration(
-    'EarlierDeliveriesDated1765500000007',
-    [
+    down: [...plainSql(MESSAGES), 'CREATE INDEX messages_age ON messages USING brin (recorded_at)'],
+    compatibility: sinceReconciliation,
+  }),
+  sqlMigration('EarlierDeliveriesDated1765500000007', {
+    up: [
       `DO $do$ BEGIN
          IF to_regclass('deliveries_earlier') IS NOT NULL THEN
            EXECUTE format('COMMENT ON TABLE deliveries_earlier IS %L', now());
          END IF;
        END $do$`,
     ],
-    [],
-    'only adds',
-  ),
+    down: [],
+    compatibility: 'only adds',
+  }),
 ];

@@ -6,9 +6,8 @@ import {
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /** Adds the leases by which all replicas together send one test event at a time to a destination. */
-export const testEventLeases1765600000000 = sqlMigration(
-  'TestEventLeases1765600000000',
-  [
+export const testEventLeases1765600000000 = sqlMigration('TestEventLeases1765600000000', {
+  up: [
     `CREATE TABLE test_event_leases (
       destination_id uuid PRIMARY KEY,
       lease_id uuid NOT NULL,
@@ -19,6 +18,6 @@ export const testEventLeases1765600000000 = sqlMigration(
       privileges: 'SELECT, INSERT, UPDATE, DELETE',
     }),
   ],
-  [...disableRowSecuritySql('test_event_leases'), 'DROP TABLE test_event_leases'],
-  'only adds',
-);
+  down: [...disableRowSecuritySql('test_event_leases'), 'DROP TABLE test_event_leases'],
+  compatibility: 'only adds',
+});

@@ -12,12 +12,11 @@ const MIGRATION = `services/${CHANGED_SERVICE}/migrations/9999-later-note.ts`;
 const MIGRATION_SOURCE = `
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
-export const laterNote = sqlMigration(
-  'LaterNote9999999999999',
-  ['ALTER TABLE ${ADDED_COLUMN.table} ADD COLUMN ${ADDED_COLUMN.column} text'],
-  ['ALTER TABLE ${ADDED_COLUMN.table} DROP COLUMN ${ADDED_COLUMN.column}'],
-  'only adds',
-);
+export const laterNote = sqlMigration('LaterNote9999999999999', {
+  up: ['ALTER TABLE ${ADDED_COLUMN.table} ADD COLUMN ${ADDED_COLUMN.column} text'],
+  down: ['ALTER TABLE ${ADDED_COLUMN.table} DROP COLUMN ${ADDED_COLUMN.column}'],
+  compatibility: 'only adds',
+});
 `;
 
 /** Writes the files that differ from those of the repository into a folder. Throws when the manifest has no import or no list of migrations. */
