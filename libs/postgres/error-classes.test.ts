@@ -17,8 +17,8 @@ test('a missing Unix socket means unavailable, another missing file does not', a
   expect(isDatabaseUnavailable(refused('ENOENT'))).toBe(false);
 });
 
-test('a password that PostgreSQL refuses means unavailable: the file with the new one follows', () => {
-  expect(isDatabaseUnavailable(refused('28P01'))).toBe(true);
+test('a password or a role that PostgreSQL refuses means unavailable: an operator is changing it', () => {
+  for (const code of ['28P01', '28000']) expect(isDatabaseUnavailable(refused(code))).toBe(true);
 });
 
 test('errors of a refused statement do not mean unavailable', () => {

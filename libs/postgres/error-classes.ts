@@ -33,6 +33,7 @@ const UNAVAILABLE_CODES = new Set([
   '57P03', // starting up or shutting down
   '57P05', // idle session timeout
   '25P03', // idle in a transaction for too long, as in a process that was suspended
+  '28000', // a role that may not log in, or not from here, as while passwords are changed
   INVALID_PASSWORD, // changed in PostgreSQL; the file with the new one follows
   '25006', // read only: a standby, after a failover
   'ECONNREFUSED',

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { createLog } from '@creditlane/runtime/telemetry/log';
 import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -58,4 +59,39 @@ test('the database is checked five seconds after the last answer to any query', 
   expect(checks()).toBe(1);
   await vi.advanceTimersByTimeAsync(5_000);
   await checked(2);
+});
+
+test('while the database cannot be used the heartbeat says why, and logs each reason once', async () => {
+  const database = await createTestDatabase('heartbeat');
+  const pool = database.connect({ max: 1 });
+  const lines: string[] = [];
+  const log = createLog('test', { destination: { write: (line) => void lines.push(line) } });
+  const heartbeat = startHeartbeat({ pool, otherPool: database.connect({ max: 1 }), log });
+  onTestFinished(async () => {
+    await heartbeat.close();
+    await database.drop();
+  });
+  await expect.poll(() => pool.idleCount).toBe(1);
+  const url = new URL(database.url);
+  const name = url.pathname.slice(1);
+  // A database that refuses connections can be told so from another one.
+  url.pathname = '/postgres';
+  const admin = new pg.Client({ connectionString: url.href });
+  await admin.connect();
+  onTestFinished(() => admin.end());
+  const allowConnections = (allowed: boolean) =>
+    admin.query(`ALTER DATABASE ${pg.escapeIdentifier(name)} ALLOW_CONNECTIONS ${allowed}`);
+  await allowConnections(false);
+  await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
+    name,
+  ]);
+  const reason = expect.stringMatching(/^the database does not answer: .*connections/);
+  await expect.poll(() => heartbeat.ready(), { timeout: 10_000 }).toEqual(reason);
+  await expect.poll(() => pool.totalCount).toBe(0);
+  const logged = () =>
+    lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');
+  expect(logged().at(-1)?.err.message).toMatch(/not currently accepting connections/);
+  await allowConnections(true);
+  await expect.poll(() => heartbeat.ready(), { timeout: 10_000 }).toBe(true);
+  expect(logged().length).toBeLessThanOrEqual(2);
 });

@@ -1,6 +1,7 @@
 /** Knows whether the database answers, so that no request or probe has to ask. */
 
 import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import { loggableMessage } from '@creditlane/runtime/telemetry/error-fields';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { defineStatement } from '../statement.ts';
@@ -40,8 +41,11 @@ export function startHeartbeat({ pool, otherPool, log }: HeartbeatOptions): Hear
       if (state !== true) log.info('the database answers again');
       state = true;
     } catch (err) {
-      if (state === true) log.error({ err }, 'the database does not answer');
-      state = 'the database does not answer';
+      const shown = err instanceof Error ? loggableMessage(err) : undefined;
+      const reason = ['the database does not answer', shown].filter(Boolean).join(': ');
+      // The first reason may be a connection that was lost, and a later one why no other can be made.
+      if (state !== reason) log.error({ err }, 'the database does not answer');
+      state = reason;
     }
   };
   const stop = new AbortController();
