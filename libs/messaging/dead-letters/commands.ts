@@ -1,4 +1,4 @@
-/** The commands of operators for the dead letters of a consumer: list, look, handle again. */
+/** The commands of operators for the dead letters of a consumer: list, show, handle again, give up. */
 import type { JsonValue } from '@bufbuild/protobuf';
 import { decodeEvent, toEventJson } from '@creditlane/events/topics';
 import { defineStatement } from '@creditlane/postgres/statement';
@@ -9,12 +9,18 @@ import {
   type ServiceCommand,
 } from '@creditlane/service/service-command';
 import { maskText, maskValue } from './masked-event.ts';
-import { requestRedrives } from './redrives.ts';
+import { discardDeadLetter, requestRedrives } from './redrives.ts';
 
 type Context = CommandContext<Record<never, never>>;
 
 /** A page of the list. */
 const MAX_LISTED = 100;
+const MAX_REASON = 500;
+
+const NOT_REDRIVABLE =
+  'no dead letter has this number, or it is handled, has a redrive under way, or its message has no id';
+const NOT_DISCARDABLE =
+  'no dead letter has this number, or it is handled, or has a redrive under way';
 
 export const DEAD_LETTER_COMMANDS: Readonly<Record<string, ServiceCommand<Record<never, never>>>> =
   {
@@ -22,7 +28,7 @@ export const DEAD_LETTER_COMMANDS: Readonly<Record<string, ServiceCommand<Record
       options: { after: { type: 'string' }, handled: { type: 'boolean' } },
       run: list,
     },
-    'dead-letter': { options: { id: { type: 'string' } }, run: look },
+    'dead-letter': { options: { id: { type: 'string' } }, run: show },
     'redrive-dead-letters': {
       options: {
         id: { type: 'string' },
@@ -31,6 +37,10 @@ export const DEAD_LETTER_COMMANDS: Readonly<Record<string, ServiceCommand<Record
         by: { type: 'string' },
       },
       run: redrive,
+    },
+    'discard-dead-letter': {
+      options: { id: { type: 'string' }, by: { type: 'string' }, reason: { type: 'string' } },
+      run: discard,
     },
   };
 
@@ -89,7 +99,7 @@ const selectRedrives = defineStatement(
 );
 
 /** Prints one dead letter with its event, masked, and its redrives. */
-async function look({ database, print }: Context, options: CommandOptions): Promise<boolean> {
+async function show({ database, print }: Context, options: CommandOptions): Promise<boolean> {
   const id = idOf(options, 'id');
   const [row] = await selectOne.run(database.pool, [id]);
   const redrives = await selectRedrives.run(database.pool, [id]);
@@ -130,8 +140,24 @@ async function redrive({ database, print }: Context, options: CommandOptions): P
   };
   const requested = await requestRedrives(database.pool, filter, operatorOf(options));
   for (const id of requested) print({ id, requested: true });
+  if (filter.id !== undefined && requested.length === 0) {
+    print({ id: filter.id, requested: false, problem: NOT_REDRIVABLE });
+  }
   print({ requested: requested.length });
   return requested.length > 0 || all === true;
+}
+
+/** Gives one dead letter up, for good. */
+async function discard({ database, print }: Context, options: CommandOptions): Promise<boolean> {
+  const id = idOf(options, 'id');
+  const requestedBy = operatorOf(options);
+  const reason = String(options.reason ?? '').trim();
+  if (reason === '' || reason.length > MAX_REASON) {
+    throw new CommandOptionError(`--reason must be given, in at most ${MAX_REASON} characters`);
+  }
+  const discarded = await discardDeadLetter(database.pool, id, { requestedBy, reason });
+  print({ id, discarded, ...(!discarded && { problem: NOT_DISCARDABLE }) });
+  return discarded;
 }
 
 /**

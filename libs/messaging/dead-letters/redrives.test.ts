@@ -278,7 +278,7 @@ test('bytes that are no event are shown by their number, and a message without a
   expect(JSON.stringify(seen)).not.toContain('Tremblay');
   expect(await runCommand('redrive-dead-letters', { id: String(id), by: 'ana' })).toEqual({
     isDone: false,
-    lines: [{ requested: 0 }],
+    lines: [{ id, requested: false, problem: expect.stringContaining('no id') }, { requested: 0 }],
   });
 });
 
@@ -286,4 +286,37 @@ test('a redrive without a choice of dead letters or without a name is refused', 
   for (const options of [{ by: 'ana' }, { id: '1', all: true, by: 'ana' }, { all: true }]) {
     await expect(runCommand('redrive-dead-letters', options)).rejects.toThrow('must be given');
   }
+});
+
+test('a dead letter that is given up counts no more, and the record says who did it and why', async () => {
+  const id = await storeDeadLetter('no such event type');
+  const options = { id: String(id), by: 'ana', reason: 'a test of another team' };
+  const discarded = await runCommand('discard-dead-letter', options);
+  expect(discarded).toEqual({ isDone: true, lines: [{ id, discarded: true }] });
+  expect(await db.metrics.text()).toContain('creditlane_dead_letters{consumer="test"} 0');
+  expect(await look(id)).toMatchObject({
+    handledAt: expect.any(String),
+    redrives: [
+      { requestedBy: 'ana', outcome: 'failed', reason: 'discarded: a test of another team' },
+    ],
+  });
+  problem = undefined;
+  const problemText = expect.stringMatching(/^no dead letter has this number, or it is handled, /);
+  const refused = { isDone: false, lines: [{ id, discarded: false, problem: problemText }] };
+  expect(await runCommand('discard-dead-letter', options)).toEqual(refused);
+  const redriven = await runCommand('redrive-dead-letters', { id: String(id), by: 'ana' });
+  expect(redriven).toEqual({
+    isDone: false,
+    lines: [{ id, requested: false, problem: problemText }, { requested: 0 }],
+  });
+});
+
+test('a dead letter whose redrive is under way is not given up', async () => {
+  const id = await storeDeadLetter('no such event type');
+  await runCommand('redrive-dead-letters', { id: String(id), by: 'ana' });
+  const options = { id: String(id), by: 'ben', reason: 'hopeless' };
+  expect((await runCommand('discard-dead-letter', options)).isDone).toBe(false);
+  await expect(runCommand('discard-dead-letter', { id: '1', by: 'ben' })).rejects.toThrow(
+    '--reason must be given',
+  );
 });

@@ -74,6 +74,33 @@ export async function requestRedrives(
   return requested;
 }
 
+// Its record is that of a redrive that has failed: `outcome` has no other word for it in databases of earlier versions.
+const discard = defineStatement<{ id: number }>(
+  'dead_letter_discard',
+  `WITH discarded AS (
+     UPDATE dead_letters SET handled_at = now()
+     WHERE id = $1 AND handled_at IS NULL AND NOT EXISTS (
+       SELECT FROM dead_letter_redrives WHERE dead_letter_id = $1 AND finished_at IS NULL)
+     RETURNING id
+   )
+   INSERT INTO dead_letter_redrives (dead_letter_id, requested_by, finished_at, outcome, reason)
+   SELECT id, $2, now(), 'failed', 'discarded: ' || $3 FROM discarded
+   RETURNING dead_letter_id AS id`,
+);
+
+/**
+ * Gives a dead letter up: it counts as handled without having had its effects, and is deleted as such. False for one that is
+ * handled or has a redrive under way, and when there is none.
+ */
+export async function discardDeadLetter(
+  db: Queryable,
+  id: number,
+  { requestedBy, reason }: { requestedBy: string; reason: string },
+): Promise<boolean> {
+  const rows = await discard.run(db, [id, requestedBy, reason]);
+  return rows.length === 1;
+}
+
 /** A redrive that this process has taken, and the message to handle. */
 export interface TakenRedrive {
   readonly id: number;
