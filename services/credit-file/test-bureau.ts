@@ -55,9 +55,9 @@ export class FakeBureau {
     this.waiting -= 1;
     const refusal = this.refusals.shift();
     if (refusal !== undefined) return neverSent(refusal);
-    const inquiry = await pending.prepare();
-    if (inquiry === undefined) return neverSent('not_permitted');
-    this.inquiries.push({ inquiry, credentials });
+    const prepared = await pending.prepare();
+    if (prepared === undefined) return neverSent('not_permitted');
+    this.inquiries.push({ ...prepared, credentials });
     return this.answer();
   }
 

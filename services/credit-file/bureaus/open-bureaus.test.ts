@@ -96,7 +96,8 @@ async function inquire(credentials: BureauCredentials, lastName: string, from: B
   };
   const subject = { firstName: 'Ada', lastName, dateOfBirth: '1988-07-14', addresses: [address] };
   const reference = 'a-pull';
-  const prepare = async () => ({ reference, subject });
+  const inquiry = { reference, subject };
+  const prepare = async () => ({ inquiry, markedMs: performance.now() });
   const before = await countInquiries();
   const outcome = await from.inquire({ reference, prepare }, credentials);
   const word = outcome.kind === 'answered' ? outcome.answer.kind : outcome.reason;

@@ -68,9 +68,13 @@ export async function runPull(
   // Asks once more, when nothing is before the inquiry: a consent that was revoked while it waited permits nothing.
   const prepare = async () => {
     const subject = await findPermittedSubject(deps, pull, stop);
-    instead = typeof subject === 'function' ? subject : await markAsSent(deps, pull, subject, stop);
+    const markedMs = performance.now();
+    instead =
+      typeof subject === 'function'
+        ? subject
+        : await markAsSent(deps, pull, subject, markedMs, stop);
     if (instead !== undefined || typeof subject === 'function') return undefined;
-    return inquiryOf(pull.id, subject.applicant);
+    return { inquiry: inquiryOf(pull.id, subject.applicant), markedMs };
   };
   const outcome = await inSpan(pull, () =>
     deps.sendInquiry({ reference: pull.id, prepare }, credentials),
@@ -114,11 +118,11 @@ async function markAsSent(
   deps: RunPullDeps,
   pull: OwnedPull,
   { consent }: PermittedSubject,
+  markedMs: number,
   stop: AbortSignal,
 ): Promise<Instead | undefined> {
   const { log } = deps;
   if (stop.aborted) return () => retryOrEnd(deps, pull, stop);
-  const markedMs = performance.now();
   let isRecorded: boolean;
   try {
     isRecorded = await recordSending(deps, pull, consentOf(consent));

@@ -29,9 +29,13 @@ function gzipAnswer(body: string): Script {
 async function openOAuth(token: Script[], inquiry: Script[] = [answer(FILE)]) {
   const bureau = await startScriptedBureau({ token, inquiry });
   const clock = { nowMs: 0 };
-  const { client } = openTestClient({ nowMs: () => clock.nowMs });
+  const nowMs = () => clock.nowMs;
+  const { client } = openTestClient({ nowMs });
   const inquire = async (clientSecret = 'c2VjcmV0') => {
-    const outcome = await client.inquire(inquiryOf(), { url: bureau.url, clientSecret });
+    const outcome = await client.inquire(inquiryOf('a-pull', nowMs), {
+      url: bureau.url,
+      clientSecret,
+    });
     return outcome.kind === 'answered' ? outcome.answer.kind : outcome.reason;
   };
   /** The tokens of the inquiries. */

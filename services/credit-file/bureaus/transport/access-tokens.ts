@@ -77,13 +77,11 @@ export class AccessTokens {
 
   async #fetch(key: string, request: BureauRequest): Promise<TokenOutcome> {
     const { timeoutMs, nowMs, dispatcher } = this.#options;
-    const exchange = new Exchange({
-      sendWithinMs: timeoutMs,
-      deadlineMs: timeoutMs,
-      maxAnswerBytes: MAX_ANSWER_BYTES,
-    });
-    this.#exchanges.add(exchange);
     const requestedAtMs = nowMs();
+    const endsAtMs = requestedAtMs + timeoutMs;
+    const limits = { sendByMs: endsAtMs, endsAtMs, maxAnswerBytes: MAX_ANSWER_BYTES };
+    const exchange = new Exchange(limits, nowMs);
+    this.#exchanges.add(exchange);
     const end = await exchange.run(dispatcher, request);
     this.#exchanges.delete(exchange);
     const read = await tokenOf(end);

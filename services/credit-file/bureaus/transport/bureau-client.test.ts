@@ -141,6 +141,33 @@ describe('an inquiry that is never sent', () => {
     expect(wordOf(outcome)).toBe('name_unknown');
   });
 
+  test.each([
+    ['while its connection is opened', 0, 10_000],
+    ['before its connection is opened', 10_000, 0],
+  ])(
+    'in half of its deadline, as in a process that was suspended %s: deadline',
+    async (_, beforeMs, openingMs) => {
+      const bureau = await startScriptedBureau({});
+      let nowMs = 0;
+      const hostRules = { ...LOCAL, ports: [bureau.port], hosts: ['bureau.example.com'] };
+      const resolve = async () => {
+        nowMs += openingMs;
+        return ['127.0.0.1'];
+      };
+      const { client } = open({ hostRules, resolve, nowMs: () => nowMs });
+      const { reference, prepare } = inquiryOf('suspended', () => nowMs);
+      const suspended = async () => {
+        const prepared = await prepare();
+        nowMs += beforeMs;
+        return prepared;
+      };
+      const url = `http://bureau.example.com:${bureau.port}`;
+      const outcome = await client.inquire({ reference, prepare: suspended }, { url });
+      expect(wordOf(outcome)).toBe('deadline');
+      expect(bureau.inquiries).toEqual([]);
+    },
+  );
+
   test('for a request that the format cannot make: request_invalid', async () => {
     const makeRequest = () => {
       throw new Error('a defect');
@@ -236,7 +263,12 @@ describe('a breaker', () => {
     let nowMs = 0;
     const { client, metrics } = openTestClient({ nowMs: () => nowMs });
     const inquire = async ({ url }: { url: string }) =>
-      wordOf(await client.inquire(inquiryOf(), { url }));
+      wordOf(
+        await client.inquire(
+          inquiryOf('a-pull', () => nowMs),
+          { url },
+        ),
+      );
     for (let count = 0; count < 5; count += 1) expect(await inquire(broken)).toBe('server_error');
     expect(await inquire(broken)).toBe('breaker_open');
     expect(await inquire(working)).toBe('file');

@@ -60,8 +60,14 @@ const MAX_UNSENT = 3;
 /** An inquiry that is to be made once nothing is before it. */
 export interface PendingInquiry {
   readonly reference: string;
-  /** Resolves to the inquiry, or to undefined when it must not be made. */
-  prepare(): Promise<Inquiry | undefined>;
+  /** Resolves to undefined when the inquiry must not be made. */
+  prepare(): Promise<PreparedInquiry | undefined>;
+}
+
+export interface PreparedInquiry {
+  readonly inquiry: Inquiry;
+  /** When its caller began to record that it is about to be sent, of the client's clock. Its deadline counts from then. */
+  readonly markedMs: number;
 }
 
 /** The times of an inquiry, of the client's clock. */
@@ -119,7 +125,8 @@ export class BureauClient<Credentials> {
   /**
    * Makes an inquiry and resolves to what became of it. `prepare` is called when the access token is there and no other
    * inquiry is before this one: only opening a connection lies between what it finds and the first byte. Half of the
-   * deadline is for the time before, and the whole deadline begins after `prepare`. Rejects when `prepare` rejects.
+   * deadline is for the time before, and the whole deadline begins with the mark that `prepare` makes. Rejects when
+   * `prepare` rejects.
    */
   async inquire(pending: PendingInquiry, credentials: Credentials): Promise<InquiryOutcome> {
     const startedMs = this.#nowMs();
@@ -205,9 +212,9 @@ export class BureauClient<Credentials> {
     if (token?.kind === 'never_sent') return token;
     try {
       return await turns.run(turnByMs - this.#nowMs(), async () => {
-        const inquiry = await pending.prepare();
-        if (inquiry === undefined) return neverSent('not_permitted');
-        return this.#send(inquiry, makeRequest, tokenRequest, token);
+        const prepared = await pending.prepare();
+        if (prepared === undefined) return neverSent('not_permitted');
+        return this.#send(prepared, makeRequest, tokenRequest, token);
       });
     } catch (error) {
       if (error instanceof NotSentError) return neverSentAfter(error);
@@ -217,14 +224,13 @@ export class BureauClient<Credentials> {
 
   /** Sends the inquiry. One that is turned away for its kept token was not made, and gets a new token when it is made again. */
   async #send(
-    inquiry: Inquiry,
+    { inquiry, markedMs }: PreparedInquiry,
     makeRequest: MakeRequest,
     tokenRequest: BureauRequest | undefined,
     token: Token | undefined,
   ): Promise<InquiryOutcome> {
     const { deadlineMs } = this.#options;
-    const nowMs = this.#nowMs();
-    const deadline = { sendByMs: nowMs + deadlineMs / 2, endsAtMs: nowMs + deadlineMs };
+    const deadline = { sendByMs: markedMs + deadlineMs / 2, endsAtMs: markedMs + deadlineMs };
     const { outcome, http } = await this.#post(() => makeRequest(inquiry, token?.token), deadline);
     if (tokenRequest === undefined || token === undefined || http?.status !== 401) return outcome;
     this.#tokens.forget(tokenRequest, token.token);
@@ -267,12 +273,8 @@ export class BureauClient<Credentials> {
   }
 
   async #exchange(request: BureauRequest, deadline: Deadline): Promise<ExchangeEnd> {
-    const nowMs = this.#nowMs();
-    const exchange = new Exchange({
-      sendWithinMs: deadline.sendByMs - nowMs,
-      deadlineMs: deadline.endsAtMs - nowMs,
-      maxAnswerBytes: MAX_ANSWER_BYTES,
-    });
+    const limits = { ...deadline, maxAnswerBytes: MAX_ANSWER_BYTES };
+    const exchange = new Exchange(limits, this.#nowMs);
     if (this.#closing !== undefined) exchange.abort('stopping');
     this.#exchanges.add(exchange);
     const end = await exchange.run(this.#agent, request);

@@ -2,12 +2,13 @@ import type { Dispatcher } from 'undici';
 import { expect, test } from 'vitest';
 import { Exchange } from './exchange.ts';
 
-const LIMITS = { sendWithinMs: 10_000, deadlineMs: 20_000, maxAnswerBytes: 1_000 };
+const LIMITS = { sendByMs: 10_000, endsAtMs: 20_000, maxAnswerBytes: 1_000 };
 const REQUEST = { method: 'POST', url: 'http://127.0.0.1/', headers: {}, body: 'x' } as const;
 
 /** undici, as far as an exchange sees it. */
 function startExchange() {
-  const exchange = new Exchange(LIMITS);
+  let nowMs = 0;
+  const exchange = new Exchange(LIMITS, () => nowMs);
   let dispatched = 0;
   const dispatcher = { dispatch: () => (dispatched += 1) } as unknown as Dispatcher;
   const aborted: Error[] = [];
@@ -18,6 +19,10 @@ function startExchange() {
     controller,
     run: () => exchange.run(dispatcher, REQUEST),
     dispatched: () => dispatched,
+    /** As after a suspension of the process: the time has passed, and no timer was called yet. */
+    passTime: (ms: number) => {
+      nowMs += ms;
+    },
   };
 }
 
@@ -39,6 +44,22 @@ test('a request that has ended unsent is aborted when a connection takes it', as
   exchange.onRequestStart(controller);
   expect(aborted).toHaveLength(1);
   expect(await ended).toMatchObject({ kind: 'unsent', error: { code: 'stopping' } });
+});
+
+test('a connection that takes a request after its time for sending → unsent, before the timer is called', async () => {
+  const { exchange, aborted, controller, run, passTime } = startExchange();
+  const ended = run();
+  passTime(10_000);
+  exchange.onRequestStart(controller);
+  expect(aborted).toHaveLength(1);
+  expect(await ended).toMatchObject({ kind: 'unsent', error: { code: 'deadline' } });
+});
+
+test('a request whose time for sending has passed is not dispatched', async () => {
+  const { run, dispatched, passTime } = startExchange();
+  passTime(10_000);
+  expect(await run()).toMatchObject({ kind: 'unsent', error: { code: 'deadline' } });
+  expect(dispatched()).toBe(0);
 });
 
 test('an exchange that has ended is not dispatched', async () => {

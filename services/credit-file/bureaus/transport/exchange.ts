@@ -1,4 +1,4 @@
-/** One HTTP request to a bureau and how it ended, with the one fact that matters: may a byte have been sent? */
+/** One HTTP request to a bureau, and how it ended: answered, lost after a byte may have been sent, or unsent. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { BureauRequest } from '../bureau.ts';
@@ -21,11 +21,12 @@ export type ExchangeEnd =
   | { readonly kind: 'unsent'; readonly error: Error }
   | { readonly kind: 'lost'; readonly reason: LostReason };
 
+/** The times are those of the exchange's clock. */
 export interface ExchangeLimits {
   /** A request that no connection has taken by then is not sent. */
-  readonly sendWithinMs: number;
-  /** The whole exchange. */
-  readonly deadlineMs: number;
+  readonly sendByMs: number;
+  /** The end of the whole exchange. */
+  readonly endsAtMs: number;
   readonly maxAnswerBytes: number;
 }
 
@@ -46,6 +47,7 @@ export class NotSentError extends Error {
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #limits: ExchangeLimits;
+  readonly #nowMs: () => number;
   readonly #settle: (end: ExchangeEnd) => void;
   readonly #ended: Promise<ExchangeEnd>;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -56,21 +58,25 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #head: Pick<HttpAnswer, 'status' | 'headers'> | undefined;
 
-  constructor(limits: ExchangeLimits) {
+  /** @param nowMs of a monotonic clock */
+  constructor(limits: ExchangeLimits, nowMs: () => number) {
     const { promise, resolve } = Promise.withResolvers<ExchangeEnd>();
     this.#limits = limits;
+    this.#nowMs = nowMs;
     this.#ended = promise;
     this.#settle = resolve;
   }
 
   /** Sends the request at most once, and resolves to how that ended. Never rejects. */
   run(dispatcher: Dispatcher, request: BureauRequest): Promise<ExchangeEnd> {
+    if (this.#isTooLate()) this.abortUnsent('deadline');
     if (this.#isEnded) return this.#ended;
-    const { sendWithinMs, deadlineMs } = this.#limits;
+    const { sendByMs, endsAtMs } = this.#limits;
+    const nowMs = this.#nowMs();
     const url = new URL(request.url);
     this.#timers.push(
-      setTimeout(() => this.abortUnsent('deadline'), Math.max(0, sendWithinMs)),
-      setTimeout(() => this.abort('deadline'), Math.max(0, deadlineMs)),
+      setTimeout(() => this.abortUnsent('deadline'), Math.max(0, sendByMs - nowMs)),
+      setTimeout(() => this.abort('deadline'), Math.max(0, endsAtMs - nowMs)),
     );
     dispatcher.dispatch(
       {
@@ -111,6 +117,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.#controller = controller;
+    // In a process that was suspended, a connection may be opened before a timer that is due is called.
+    if (this.#isTooLate()) {
+      this.abortUnsent('deadline');
+      return;
+    }
     this.#isSent = true;
   }
 
@@ -150,6 +161,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.#endWithout(error, 'connection_lost');
+  }
+
+  #isTooLate(): boolean {
+    return this.#nowMs() >= this.#limits.sendByMs;
   }
 
   #endWithout(error: Error, reason: LostReason): void {

@@ -170,9 +170,13 @@ export function openTestClient(options: Partial<BureauClientOptions<TestCredenti
   return { client, metrics };
 }
 
-export function inquiryOf(reference = 'a-pull'): PendingInquiry {
+export function inquiryOf(
+  reference = 'a-pull',
+  nowMs: () => number = () => performance.now(),
+): PendingInquiry {
   const subject = { firstName: 'A', lastName: 'B', dateOfBirth: '1980-01-01', addresses: [] };
-  return { reference, prepare: async () => ({ reference, subject }) };
+  const prepare = async () => ({ inquiry: { reference, subject }, markedMs: nowMs() });
+  return { reference, prepare };
 }
 
 /** The outcome in one word. */
