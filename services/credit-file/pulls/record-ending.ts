@@ -43,9 +43,8 @@ const MAX_ATTEMPTS = 6;
 const BETWEEN_ATTEMPTS = { baseMs: 1_000, capMs: 8_000 };
 
 /**
- * How long a pull waits while the key ring lacks a key: before its inquiry is sent, that of the credentials or of the audit
- * log's head; afterwards, to record the answer, for which the lease is renewed, that of the head or of the applicant. Two
- * nodes of Kubernetes may write a new file of the ring two minutes apart.
+ * How long a pull waits while the key ring lacks a key, before its inquiry is sent: that of the credentials or of the audit
+ * log's head. Two nodes of Kubernetes may write a new file of the ring two minutes apart.
  */
 const KEY_WITHIN_MS = 5 * 60_000;
 const BETWEEN_LOOKS_FOR_KEY = { baseMs: 4_000, capMs: 4_000 };
@@ -79,7 +78,7 @@ export function recordEnding(
 ): Promise<PullRow | undefined> {
   const wasSent = ending.state !== 'FAILED' || ending.wasSent;
   const notSent = ending.state === 'FAILED' ? ending.notSent : undefined;
-  return untilRecorded(deps, async (tx) => {
+  return untilRecorded(deps, pull, async (tx) => {
     const consent = notSent && (await lockMarkedPull(tx, pull));
     const ended = await endPull(tx, pull, { ...ending, wasSent });
     if (ended === undefined) return undefined;
@@ -128,7 +127,7 @@ export async function retryOrEnd(
   const between = waitsForKey ? BETWEEN_LOOKS_FOR_KEY : BETWEEN_ATTEMPTS;
   const delayMs = stop.aborted ? 0 : backoffMs(attempt, between, deps.random);
   const postponed = { delayMs, countsAsAttempt };
-  await untilRecorded(deps, async (tx) => {
+  await untilRecorded(deps, pull, async (tx) => {
     const consent = notSent && (await lockMarkedPull(tx, pull));
     if ((await postponePull(tx, pull, postponed)) && consent) {
       await recordNotSent(deps, tx, { ...pull, consent }, notSent);
@@ -192,22 +191,25 @@ function recordNotSent(
   return appendPullRecord(deps, tx, pull, { action: 'PULL_NOT_SENT', outcome });
 }
 
-/** How long a change is tried again while the database is away: an answer cannot be asked for twice. */
-const RECORD_WITHIN_MS = 60_000;
 const BETWEEN_RECORDINGS = { baseMs: 100, capMs: 2_000 };
 
+/**
+ * Makes the change, again and again while the database is away or the ring lacks a key, until the process has ended its
+ * connections: an answer cannot be asked for twice, because another inquiry harms the consumer. The pull is still one of
+ * those that its process runs at most, and its lease is renewed; where that fails, the outcome is UNKNOWN until then.
+ */
 async function untilRecorded<T>(
-  { pool }: RecordEndingDeps,
+  { pool, log }: RecordEndingDeps,
+  { id: pullId }: OwnedPull,
   change: (tx: Queryable) => Promise<T>,
 ): Promise<T> {
-  const startedMs = performance.now();
   for (let failures = 1; ; failures += 1) {
     try {
       return await inTransaction(pool, change);
     } catch (err) {
-      const withinMs = err instanceof UnknownKeyError ? KEY_WITHIN_MS : RECORD_WITHIN_MS;
       const mayPass = err instanceof UnknownKeyError || isTransientError(err);
-      if (!mayPass || performance.now() - startedMs > withinMs) throw err;
+      if (!mayPass || pool.ending) throw err;
+      if (failures === 1) log.warn({ err, pullId }, 'what became of a pull cannot be recorded yet');
       await delay(backoffMs(failures, BETWEEN_RECORDINGS));
     }
   }

@@ -1,0 +1,57 @@
+import { KeyRing } from '@creditlane/crypto/key-ring';
+import { systemClock } from '@creditlane/runtime/clock';
+import { newId } from '@creditlane/runtime/ids';
+import { silentLog } from '@creditlane/runtime/test-log';
+import { expect, test, vi } from 'vitest';
+import { openCustodyDatabase } from '../custody/test-custody.ts';
+import type { OwnedPull } from '../store/pull-states.ts';
+import { KEYS, readEnded, request } from '../test-credit-file.ts';
+import { recordEnding } from './record-ending.ts';
+import { usePulls } from './test-pulls.ts';
+
+const { fixture, inquiries, stateOf } = usePulls();
+const WITHIN = { timeout: 9_000 };
+
+/** The database has no space for the end of a pull until the returned function is called; counts its refusals. */
+async function refuseEndings() {
+  const { sql } = fixture.service;
+  // A sequence counts also in transactions that are rolled back.
+  await sql.query(`CREATE SEQUENCE refused_endings;
+    CREATE FUNCTION refuse_ending() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM nextval('refused_endings');
+      RAISE 'no space left' USING ERRCODE = 'disk_full';
+    END $$;
+    CREATE TRIGGER refuse_ending BEFORE UPDATE ON pulls
+      FOR EACH ROW WHEN (NEW.state = 'COMPLETE') EXECUTE FUNCTION refuse_ending()`);
+  return {
+    count: async () =>
+      Number((await sql.query('SELECT last_value FROM refused_endings')).rows[0].last_value),
+    allow: () => sql.query('DROP FUNCTION refuse_ending CASCADE; DROP SEQUENCE refused_endings'),
+  };
+}
+
+test('an answer is recorded when the database takes it again, however long that lasts', async () => {
+  const { service, applicant } = fixture;
+  const refused = await refuseEndings();
+  const { id } = await request(service, applicant);
+  await expect.poll(refused.count, WITHIN).toBeGreaterThan(1);
+  const nowMs = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs() + 3_600_000);
+  const count = await refused.count();
+  await expect.poll(refused.count, WITHIN).toBeGreaterThan(count + 2);
+  vi.restoreAllMocks();
+  await refused.allow();
+  await expect.poll(async () => (await stateOf(id)).state, WITHIN).toBe('COMPLETE');
+  expect((await readEnded(service, applicant)).file).toMatchObject({ id: 'U-4711' });
+  expect(inquiries()).toHaveLength(1);
+});
+
+test('an ending is not tried again once its process has ended the connections to the database', async () => {
+  const { pool, close } = await openCustodyDatabase();
+  await close();
+  const keyRing = KeyRing.parse(KEYS);
+  const deps = { pool, keyRing, clock: systemClock, log: silentLog, random: Math.random, newId };
+  const pull = { id: newId(), fence: 1 } as OwnedPull;
+  const recorded = recordEnding(deps, pull, { state: 'UNKNOWN' });
+  await expect(recorded).rejects.toThrow('Cannot use a pool after calling end on the pool');
+});
