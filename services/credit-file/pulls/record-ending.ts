@@ -43,11 +43,11 @@ const MAX_ATTEMPTS = 6;
 const BETWEEN_ATTEMPTS = { baseMs: 1_000, capMs: 8_000 };
 
 /**
- * How long a pull waits while the key ring lacks a key, before its inquiry is sent: that of the credentials or of the audit
- * log's head. Two nodes of Kubernetes may write a new file of the ring two minutes apart.
+ * How long a pull waits, before its inquiry is sent, for what the platform itself lacks: the applications service, the
+ * database, or a key of the key ring, which two nodes of Kubernetes may have two minutes apart.
  */
-const KEY_WITHIN_MS = 5 * 60_000;
-const BETWEEN_LOOKS_FOR_KEY = { baseMs: 4_000, capMs: 4_000 };
+const PLATFORM_WITHIN_MS = 5 * 60_000;
+const BETWEEN_WAITS = { baseMs: 4_000, capMs: 4_000 };
 
 /** Why a pull's inquiry was not sent although the audit log may say that it is about to be. */
 type NotSentReason = NeverSentReason | 'sending_not_recorded' | 'lease_ended';
@@ -110,21 +110,29 @@ async function storeFile(
   return id;
 }
 
-/** Gives the pull back for another attempt, or ends it after the last one. Waiting for a key is no attempt. */
+/** Whether a failure of the platform itself passes: the database is away, or the key ring lacks a key. */
+export function mayPass(err: unknown): boolean {
+  return err instanceof UnknownKeyError || isTransientError(err);
+}
+
+/**
+ * Gives the pull back for another attempt, or ends it after the last one. A young pull that waits for the platform makes
+ * no attempt: the failure says nothing of the bureau.
+ */
 export async function retryOrEnd(
   deps: RecordEndingDeps,
   pull: OwnedPull,
   stop: AbortSignal,
-  { err, notSent }: { err?: unknown; notSent?: NotSentReason } = {},
+  { ofPlatform = false, notSent }: { ofPlatform?: boolean; notSent?: NotSentReason } = {},
 ): Promise<PullRow | undefined> {
   const ageMs = deps.clock().getTime() - pull.requestedAt.getTime();
-  const waitsForKey = err instanceof UnknownKeyError && ageMs < KEY_WITHIN_MS;
-  const countsAsAttempt = !stop.aborted && !waitsForKey;
+  const waits = ofPlatform && ageMs < PLATFORM_WITHIN_MS;
+  const countsAsAttempt = !stop.aborted && !waits;
   const attempt = pull.attempts + 1;
   if (attempt >= MAX_ATTEMPTS && countsAsAttempt) {
     return recordEnding(deps, pull, { ...failed('UNAVAILABLE'), notSent });
   }
-  const between = waitsForKey ? BETWEEN_LOOKS_FOR_KEY : BETWEEN_ATTEMPTS;
+  const between = waits ? BETWEEN_WAITS : BETWEEN_ATTEMPTS;
   const delayMs = stop.aborted ? 0 : backoffMs(attempt, between, deps.random);
   const postponed = { delayMs, countsAsAttempt };
   await untilRecorded(deps, pull, async (tx) => {
@@ -207,8 +215,7 @@ async function untilRecorded<T>(
     try {
       return await inTransaction(pool, change);
     } catch (err) {
-      const mayPass = err instanceof UnknownKeyError || isTransientError(err);
-      if (!mayPass || pool.ending) throw err;
+      if (!mayPass(err) || pool.ending) throw err;
       if (failures === 1) log.warn({ err, pullId }, 'what became of a pull cannot be recorded yet');
       await delay(backoffMs(failures, BETWEEN_RECORDINGS));
     }

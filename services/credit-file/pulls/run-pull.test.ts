@@ -82,15 +82,53 @@ test('after six inquiries that were never sent the pull has failed, and a reques
   expect(inquiries()).toHaveLength(7);
 });
 
-test('while the applications service is away nothing is sent, and the pull fails in the end', async () => {
+test('while the applications service is away nothing is sent, and no attempt is counted for five minutes', async () => {
   const { service, applicant } = fixture;
   service.applications.onAnswer = () => {
     service.applications.failure = unavailable('away');
   };
-  await request(service, applicant);
+  const { id } = await request(service, applicant);
+  // More often than a pull is attempted.
+  await expect.poll(async () => (await stateOf(id)).fence).toBeGreaterThan(7);
+  expect(await stateOf(id)).toMatchObject({ attempts: 0, finished_at: null });
+  service.now.offsetMs = 5 * 60_000;
   const { pull } = await readEnded(service, applicant);
   expect(pull?.failure).toBe(FailureReason.UNAVAILABLE);
   expect(inquiries()).toEqual([]);
+});
+
+const NO_SPACE = "BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END";
+
+test.each([
+  {
+    what: 'read the credentials',
+    refuse: `ALTER TABLE bureau_credentials RENAME TO kept_credentials;
+      CREATE FUNCTION no_space() RETURNS SETOF kept_credentials LANGUAGE plpgsql AS $$ ${NO_SPACE} $$;
+      CREATE VIEW bureau_credentials AS SELECT * FROM no_space()`,
+    allow:
+      'DROP FUNCTION no_space CASCADE; ALTER TABLE kept_credentials RENAME TO bureau_credentials',
+  },
+  {
+    what: 'record the sending',
+    refuse: `CREATE FUNCTION no_space() RETURNS trigger LANGUAGE plpgsql AS $$ ${NO_SPACE} $$;
+      CREATE TRIGGER no_space BEFORE UPDATE ON pulls
+        FOR EACH ROW WHEN (NEW.sent_at IS NOT NULL) EXECUTE FUNCTION no_space()`,
+    allow: 'DROP FUNCTION no_space CASCADE',
+  },
+])('while the database cannot $what nothing is sent, and no attempt is counted', async (it) => {
+  const { service, applicant } = fixture;
+  service.bureau.answer = async () => {
+    await service.sql.query(it.refuse);
+    return neverSent();
+  };
+  const { id } = await request(service, applicant);
+  // More often than a pull is attempted.
+  await expect.poll(async () => (await stateOf(id)).fence).toBeGreaterThan(7);
+  expect(await stateOf(id)).toMatchObject({ attempts: 1, sent_at: null, finished_at: null });
+  answerWith();
+  await service.sql.query(it.allow);
+  expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
+  expect(inquiries()).toHaveLength(2);
 });
 
 test.each([

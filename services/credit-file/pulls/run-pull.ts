@@ -22,6 +22,7 @@ import {
   appendPullRecord,
   type Ending,
   failed,
+  mayPass,
   type RecordEndingDeps,
   recordEnding,
   retryOrEnd,
@@ -58,7 +59,7 @@ export async function runPull(
     credentials = await findOwnCredentials(deps, pull);
   } catch (err) {
     log.warn({ err, pullId: pull.id }, 'the credentials of a retailer cannot be read');
-    return retryOrEnd(deps, pull, stop, { err });
+    return retryOrEnd(deps, pull, stop, { ofPlatform: mayPass(err) });
   }
   if (credentials === undefined) return recordEnding(deps, pull, failed('CREDENTIALS'));
   const found = await findPermittedSubject(deps, pull, stop);
@@ -103,7 +104,7 @@ async function findPermittedSubject(
     });
   } catch (err) {
     log.info({ err, pullId: pull.id }, 'the subject of an inquiry cannot be read');
-    return () => retryOrEnd(deps, pull, stop);
+    return () => retryOrEnd(deps, pull, stop, { ofPlatform: true });
   }
   // An applicant that is gone and an archived application permit no inquiry either.
   const { consent } = subject ?? {};
@@ -132,7 +133,8 @@ async function markAsSent(
   } catch (err) {
     // The commit may have succeeded. A pull with `sent_at` that is not given back becomes UNKNOWN, though nothing was sent.
     log.warn({ err, pullId: pull.id }, 'the sending of an inquiry cannot be recorded');
-    return () => retryOrEnd(deps, pull, stop, { err, notSent: 'sending_not_recorded' });
+    const failure = { ofPlatform: mayPass(err), notSent: 'sending_not_recorded' } as const;
+    return () => retryOrEnd(deps, pull, stop, failure);
   }
   if (!isRecorded) {
     log.info({ pullId: pull.id }, 'the lease of a pull has ended, so its inquiry is not sent');
