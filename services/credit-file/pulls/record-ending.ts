@@ -18,6 +18,7 @@ import { insertCreditFile } from '../store/credit-files.ts';
 import {
   endLostPulls,
   endPull,
+  findOwnEndedPull,
   lockMarkedPull,
   type OwnedPull,
   postponePull,
@@ -70,7 +71,10 @@ export function failed(failure: Failure, wasSent = false): Extract<Ending, { sta
   return { state: 'FAILED', failure, wasSent };
 }
 
-/** Ends the pull under its fence, in one transaction with its file. */
+/**
+ * Ends the pull under its fence, in one transaction with its file. Resolves to the ended pull; undefined when it has
+ * another owner.
+ */
 export function recordEnding(
   deps: RecordEndingDeps,
   pull: OwnedPull,
@@ -78,10 +82,11 @@ export function recordEnding(
 ): Promise<PullRow | undefined> {
   const wasSent = ending.state !== 'FAILED' || ending.wasSent;
   const notSent = ending.state === 'FAILED' ? ending.notSent : undefined;
-  return untilRecorded(deps, pull, async (tx) => {
+  return untilRecorded(deps, pull, async (tx, isRepeated) => {
     const consent = notSent && (await lockMarkedPull(tx, pull));
     const ended = await endPull(tx, pull, { ...ending, wasSent });
-    if (ended === undefined) return undefined;
+    // A commit whose answer was lost may have ended the pull before.
+    if (ended === undefined) return isRepeated ? findOwnEndedPull(tx, pull, ending) : undefined;
     if (notSent && consent) await recordNotSent(deps, tx, { ...pull, consent }, notSent);
     const fileId =
       ending.state === 'COMPLETE' ? await storeFile(deps, tx, pull, ending.file) : undefined;
@@ -209,11 +214,11 @@ const BETWEEN_RECORDINGS = { baseMs: 100, capMs: 2_000 };
 async function untilRecorded<T>(
   { pool, log }: RecordEndingDeps,
   { id: pullId }: OwnedPull,
-  change: (tx: Queryable) => Promise<T>,
+  change: (tx: Queryable, isRepeated: boolean) => Promise<T>,
 ): Promise<T> {
   for (let failures = 1; ; failures += 1) {
     try {
-      return await inTransaction(pool, change);
+      return await inTransaction(pool, (tx) => change(tx, failures > 1));
     } catch (err) {
       if (!mayPass(err) || pool.ending) throw err;
       if (failures === 1) log.warn({ err, pullId }, 'what became of a pull cannot be recorded yet');

@@ -216,6 +216,22 @@ export async function endPull(
   return row;
 }
 
+const selectEndedRow = defineStatement<PullRow>(
+  'pull_find_own_ended',
+  `SELECT ${PULL_COLUMNS} FROM pulls
+   WHERE id = $1 AND fence = $2 AND state = $3 AND finished_at IS NOT NULL`,
+);
+
+/** The pull, if it has ended in this state under this fence. */
+export async function findOwnEndedPull(
+  tx: Queryable,
+  { id, fence }: Pick<OwnedPull, 'id' | 'fence'>,
+  { state }: Pick<PullEnding, 'state'>,
+): Promise<PullRow | undefined> {
+  const [row] = await selectEndedRow.run(tx, [id, fence, state]);
+  return row;
+}
+
 // The fence rises, so that the owner of a running pull cannot send its inquiry any more.
 const endUnsentRows = defineStatement<PullRow>(
   'pulls_end_unsent',
