@@ -77,22 +77,21 @@ export class PullWorker {
         // First, because leases end while the database is away.
         await this.#renew();
         const free = maxPulls - this.#running.size;
-        const [taken, nextMs = pollMs, retailersOfLost] = await runPipeline(pool, [
-          takeDuePullsQuery({ limit: free, share, leaseMs }),
+        const [nextMs = pollMs, taken, retailersOfLost] = await runPipeline(pool, [
+          // First, so that a pull that becomes due between the two is taken.
           nextDueMsQuery(),
+          takeDuePullsQuery({ limit: free, share, leaseMs }),
           retailersOfLostQuery(this.#ownIds()),
         ]);
         for (const pull of taken) this.#start(pull);
         // With more pulls than may run, the end of one of them wakes the loop. A pull that is due and was not taken waits for
-        // its retailer's others, whose ends wake the loop, too.
-        if (free > taken.length && nextMs > 0) pauseMs = Math.min(pollMs, nextMs);
+        // the end of another one of its retailer, which wakes the loop, too.
+        if (free > taken.length) pauseMs = Math.min(pollMs, nextMs);
         const ended = await recordLostPulls(this.#options, retailersOfLost, this.#ownIds());
         for (const lost of ended) {
           log.warn({ pullId: lost.id, source: lost.source }, 'the outcome of a pull is unknown');
           onEnded(lost);
         }
-        // A lost pull is due, and hides when the next one is.
-        if (ended.length > 0) pauseMs = 0;
       } catch (err) {
         log.warn({ err }, 'pulls cannot be read');
       }

@@ -259,13 +259,14 @@ export async function findEndedPulls(db: Queryable, ids: readonly string[]): Pro
   return (await selectEnded.run(db, [ids])).map(({ id }) => id);
 }
 
+// A pull that is due already does not count: the worker has taken it, or waits for something else than its time.
 const selectNextDue = defineStatement<{ dueInMs: number }>(
   'pulls_next_due',
   `SELECT greatest(0, ceil(extract(epoch FROM min(due_at) - clock_timestamp()) * 1000))::bigint AS "dueInMs"
-   FROM pulls WHERE finished_at IS NULL HAVING count(*) > 0`,
+   FROM pulls WHERE finished_at IS NULL AND due_at > clock_timestamp() HAVING count(*) > 0`,
 );
 
-/** The time until the next pull is due; undefined when no pull is unfinished. */
+/** The time until the next pull becomes due; undefined when none will. */
 export function nextDueMsQuery(): Query<number | undefined> {
   return mapQueryResult(selectNextDue.query(), ([row]) => row?.dueInMs);
 }
