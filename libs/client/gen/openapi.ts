@@ -463,7 +463,7 @@ export type paths = {
          *     A pull is an inquiry that other creditors see on the applicant's file, so the same request never leads to
          *     two of them. The answer is an earlier pull instead of a new one
          *
-         *     - when it has the same `requestId` and applicant, for as long as the pull is kept, also when this request
+         *     - when it has the same `requestId` and applicant, until the applicant is erased, also when this request
          *       names the other source;
          *     - while a pull of the same applicant and source is under way, whatever the `requestId`;
          *     - when a file of the same applicant and source is younger than 30 days. With `Prefer: force-pull` (RFC
@@ -2131,7 +2131,7 @@ export type components = {
         CreditFileSource: "EQUIFAX" | "TRANSUNION";
         CreditFileRequest: {
             source: components["schemas"]["CreditFileSource"];
-            /** @description Your own id of the request. Given again for the same applicant, it leads to the same pull and to no second inquiry, whatever the `source`: give each source an id of its own. */
+            /** @description Your own id of the request. Given again for the same applicant, it leads to the same pull and to no second inquiry, whatever the `source`: give each source an id of its own. It must hold no personal data. */
             requestId?: string;
         };
         CreditFilePull: {
@@ -2168,7 +2168,7 @@ export type components = {
             retailerId: string;
             /** @description The `X-Request-Id` of the request for the pull. */
             requestId: string;
-            /** @description The `requestId` in the body of the request for the pull; absent without one. */
+            /** @description The `requestId` in the body of the request for the pull; absent without one, and of an applicant who was erased. */
             callerRequestId?: string;
             /** @description Whether the request had `Prefer: force-pull`. */
             forced: boolean;
@@ -3510,7 +3510,7 @@ export type components = {
     };
     parameters: {
         /**
-         * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+         * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
          * @example order-7781-attempt-1
          */
         RequestId: string;
@@ -3610,7 +3610,7 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerOfList"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -3685,7 +3685,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -3813,7 +3813,7 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -3909,7 +3909,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4073,7 +4073,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4141,7 +4141,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4189,7 +4189,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4244,7 +4244,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4320,7 +4320,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4376,7 +4376,7 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4435,7 +4435,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4511,7 +4511,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4602,7 +4602,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4673,7 +4673,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4736,7 +4736,7 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4800,7 +4800,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4879,7 +4879,7 @@ export interface operations {
                  */
                 Prefer?: string;
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -4947,7 +4947,7 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -5032,7 +5032,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -5086,7 +5086,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -5156,7 +5156,7 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -5212,7 +5212,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -5270,7 +5270,7 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -5341,7 +5341,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -5420,7 +5420,7 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -5515,7 +5515,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -5577,7 +5577,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -5671,7 +5671,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -5765,7 +5765,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -5855,7 +5855,7 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerOfList"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -5944,7 +5944,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6005,7 +6005,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6066,7 +6066,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6154,7 +6154,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6231,7 +6231,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6315,7 +6315,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6373,7 +6373,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6468,7 +6468,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6549,7 +6549,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6623,7 +6623,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6697,7 +6697,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6761,7 +6761,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6807,7 +6807,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6853,7 +6853,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6899,7 +6899,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6945,7 +6945,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -6996,7 +6996,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -7054,7 +7054,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -7103,7 +7103,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -7191,7 +7191,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -7244,7 +7244,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -7297,7 +7297,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -7355,7 +7355,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -7413,7 +7413,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -7514,7 +7514,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -7576,7 +7576,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs. Anything else is replaced by a new one.
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
                  * @example order-7781-attempt-1
                  */
                 "X-Request-Id"?: components["parameters"]["RequestId"];

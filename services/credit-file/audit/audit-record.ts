@@ -33,8 +33,8 @@ export interface AuditActor {
 }
 
 /**
- * One act, named by ids, in lower case where they are UUIDs. It holds no personal data: a record outlives the
- * applicant's data.
+ * One act, named by ids, in lower case where they are UUIDs. A record outlives the applicant's data, so it holds no
+ * personal data; the interface asks callers to put none into their X-Request-Id, the one text here that they choose.
  */
 export interface AuditRecord {
   action: AuditAction;

@@ -95,6 +95,49 @@ test('a request after an erasure is refused, whatever the applications service s
   expect(service.bureau.inquiries).toHaveLength(1);
 });
 
+test('an erasure forgets the callers’ own ids of requests, so that a repeated one is refused, too', async () => {
+  const { service, applicant } = fixture;
+  const stale = subjectOf(applicant);
+  const release = service.bureau.hold();
+  await request(service, applicant, { requestId: 'jane-doe' });
+  await request(service, applicant, { requestId: 'jane-doe-again' });
+  await expect.poll(() => service.bureau.inquiries.length).toBe(1);
+  await erase(applicant);
+  // An answer of before the erasure, to requests that find the pull under way.
+  service.applications.subjects.set(keyOf(applicant), stale as TestSubject);
+  for (const requestId of ['jane-doe', 'jane-doe-again', 'jane-doe-later']) {
+    const repeated = request(service, applicant, { requestId });
+    await expect(repeated).rejects.toMatchObject({ code: 'applicant_erased' });
+  }
+  release();
+  await expect.poll(() => actionsOf(applicant)).toContain('PULL_FINISHED COMPLETE');
+  const kept = `SELECT request_key FROM pulls WHERE applicant_id = $1 AND request_key IS NOT NULL
+    UNION ALL SELECT request_key FROM joined_requests WHERE applicant_id = $1`;
+  expect((await pool().query(kept, [applicant.applicantId])).rows).toEqual([]);
+});
+
+test('an erasure while a pull is being recorded waits for it, and neither is refused', async () => {
+  const { service, applicant } = fixture;
+  await request(service, applicant, { requestId: 'jane-doe' });
+  await readEnded(service, applicant);
+  // As the worker does: first the pull, then the key.
+  const recording = await pool().connect();
+  await recording.query('BEGIN');
+  await recording.query('SELECT FROM pulls WHERE applicant_id = $1 FOR UPDATE', [
+    applicant.applicantId,
+  ]);
+  const erased = erase(applicant);
+  const waiting = `SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await pool().query(waiting)).rowCount).toBeGreaterThan(0);
+  await recording.query('SELECT FROM applicant_keys WHERE applicant_id = $1 FOR UPDATE NOWAIT', [
+    applicant.applicantId,
+  ]);
+  await recording.query('COMMIT');
+  recording.release();
+  expect((await erased).files).toBe(1);
+});
+
 test('an erasure while the bureau has the inquiry: the file is not stored', async () => {
   const { service, applicant } = fixture;
   const release = service.bureau.hold();

@@ -18,7 +18,7 @@ import type { PullRow } from '../pulls/pull.ts';
 import { type Eraser, finishErasureRow, insertErasure } from '../store/applicant-erasures.ts';
 import { deleteFilesOf } from '../store/kept-files.ts';
 import { endUnsentPulls } from '../store/pull-states.ts';
-import { lockPullsOf } from '../store/pulls.ts';
+import { forgetRequestKeysOf, lockPullsOf } from '../store/pulls.ts';
 
 export interface EraseApplicantDeps {
   pool: Database['pool'];
@@ -42,7 +42,8 @@ export interface ErasedFiles {
 /**
  * The first step: destroys the applicant's data key and deletes the applicant's files. Reads then answer as if no
  * pull had ever been requested. A pull under way stores no file, a pull whose inquiry was not sent sends none, and
- * requests for new ones are refused. The pulls and the audit log stay: they hold ids only, and prove what was permitted.
+ * requests are refused. The pulls and the audit log stay, and prove what was permitted. They hold ids, times and outcomes, and
+ * one text that a caller chose, the X-Request-Id; the caller's own id of a request, another one, is deleted.
  *
  * Copies of the stored key in backups, in WAL and in pages that are not yet overwritten are wrapped by a key of
  * the key ring; they end when the ring is rotated and its old key is destroyed.
@@ -67,6 +68,8 @@ function eraseStored(
     await lockPullsOf(tx, applicant.applicantId);
     const at = clock();
     await insertErasure(tx, { ...applicant, actor, requestId }, at);
+    // Before the key: a worker that records the end of a pull locks the pull first, too.
+    await forgetRequestKeysOf(tx, applicant);
     const hadKey = await destroyKey(tx, applicant, at);
     // Also when the key is already destroyed: after a restore, a newer dump of the keys destroys keys whose files are back.
     const files = await deleteFilesOf(tx, applicant);

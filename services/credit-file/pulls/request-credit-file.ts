@@ -163,9 +163,11 @@ async function findRepeated(
 async function findOrJoinPull(
   { minAgeMs, clock }: RequestCreditFileDeps,
   tx: Queryable,
-  { applicant }: ApplicantCall,
+  { applicant, retailerId }: ApplicantCall,
   { source, requestKey, force }: CreditFileRequest,
 ): Promise<PullRow | undefined> {
+  // The applications service may have been asked before the erasure, or not have erased yet.
+  if (await isErased(tx, { ...applicant, retailerId })) throw applicantErased();
   const earlier = await findEarlierPulls(tx, applicant, source, requestKey || null);
   const pull = findPullFor(earlier, { force, now: clock(), minAgeMs });
   if (requestKey !== '' && pull !== undefined && pull !== earlier.sameRequest) {
@@ -181,8 +183,6 @@ async function insertNew(
   { source, requestKey, force, consent }: CreditFileRequest & { consent: StoredConsent },
 ): Promise<PullRow> {
   const owner = { applicantId: applicant.applicantId, retailerId };
-  // The applications service may have been asked before the erasure, or not have erased yet.
-  if (await isErased(tx, owner)) throw applicantErased();
   requireConfigured(source);
   if (!(await hasBureauCredentials(tx, retailerId, source))) {
     throw conflict(

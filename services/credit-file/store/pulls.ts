@@ -1,4 +1,5 @@
 /** The SQL of requests for pulls: finds, inserts and lists the pulls of an applicant. */
+import type { ApplicantOfRetailer } from '@creditlane/crypto/applicant-keys';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Source } from '../bureaus/bureau.ts';
 import type { EarlierPulls, PullRow } from '../pulls/pull.ts';
@@ -123,6 +124,21 @@ export async function insertJoinedRequest(
   requestKey: string,
 ): Promise<void> {
   await insertJoined.run(tx, [applicantId, requestKey, retailerId, id]);
+}
+
+const forgetRequestKeys = defineStatement(
+  'request_keys_forget',
+  `WITH joined AS (DELETE FROM joined_requests WHERE applicant_id = $1 AND retailer_id = $2)
+   UPDATE pulls SET request_key = NULL
+   WHERE applicant_id = $1 AND retailer_id = $2 AND request_key IS NOT NULL`,
+);
+
+/** Deletes the callers' own ids of all requests for the applicant, whose pulls the transaction has locked. */
+export async function forgetRequestKeysOf(
+  tx: Queryable,
+  { applicantId, retailerId }: ApplicantOfRetailer,
+): Promise<void> {
+  await forgetRequestKeys.run(tx, [applicantId, retailerId]);
 }
 
 const selectLatest = defineStatement<PullRow>(
