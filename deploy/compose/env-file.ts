@@ -1,6 +1,7 @@
 // deploy/.env: the secrets of a compose installation, by the names that deploy/compose.yaml refers to.
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
+import { writePrivateFile } from '@creditlane/platform/private-file';
 import {
   makeSecrets,
   platformKeyDigest,
@@ -29,11 +30,7 @@ export async function openEnvFile(
     await chmod(file, 0o600);
     return 'unchanged';
   }
-  // A write that is interrupted must not lose the key ring.
-  const draft = `${file}.new`;
-  await rm(draft, { force: true });
-  await writeFile(draft, text, { mode: 0o600 });
-  await rename(draft, file);
+  await writePrivateFile(file, text);
   return kept === '' ? 'made' : 'completed';
 }
 

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { access, constants, mkdir, readdir, rm, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { closeToOthers, postgresOsUser } from '@creditlane/embedded-postgres/os-user';
-import { draftOf, readJson, writeJson } from './json-file.ts';
+import { draftOf } from '@creditlane/platform/private-file';
+import { readJson, writeJson } from './json-file.ts';
 import { StartError } from './start-error.ts';
 
 /** Increased with every change of the layout that an older version could not read. */

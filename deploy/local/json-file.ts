@@ -1,5 +1,6 @@
 // Reads and writes the JSON files of a data directory.
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import { writePrivateFile } from '@creditlane/platform/private-file';
 
 /** The value in a JSON file; undefined when there is no file. Throws when the file cannot be read or parsed. */
 export async function readJson<T>(path: string): Promise<T | undefined> {
@@ -11,14 +12,7 @@ export async function readJson<T>(path: string): Promise<T | undefined> {
   }
 }
 
-/** Where `writeJson` writes a file before it has the name. */
-export function draftOf(path: string): string {
-  return `${path}.new`;
-}
-
-/** Writes a JSON file atomically, readable by its owner only. Calls for one file must not overlap: they use one draft. */
+/** Writes a JSON file by `writePrivateFile`. Calls for one file must not overlap. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
-  const draft = draftOf(path);
-  await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-  await rename(draft, path);
+  await writePrivateFile(path, `${JSON.stringify(value, null, 2)}\n`);
 }
