@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { unavailable } from '@creditlane/rpc/fault';
 import { readSettings } from '@creditlane/runtime/setting';
-import type { CommandOptions } from '@creditlane/service/service-command';
+import { CommandOptionError, type CommandOptions } from '@creditlane/service/service-command';
 import { localSettings } from '@creditlane/service/settings';
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { COMMANDS } from './commands.ts';
 import { creditFile } from './service.ts';
 import { KEYS, readEnded, request, type TestApplicant, useApplicant } from './test-credit-file.ts';
@@ -116,6 +116,40 @@ test('--verify-audit prints heads, and names the first broken record of a chain 
     retailerId,
     seq: 4,
     problem: 'the record does not match its hash',
+  });
+});
+
+describe('--verify-audit --noted', () => {
+  async function verifyNoted(text: string | undefined) {
+    const directory = await mkdtemp(join(tmpdir(), 'noted-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const noted = join(directory, 'heads.jsonl');
+    if (text !== undefined) await writeFile(noted, text);
+    return runCommand('verify-audit', { noted });
+  }
+
+  test('says how many heads were compared', async () => {
+    await pull(fixture.applicant);
+    const { lines } = await runCommand('verify-audit');
+    const count = lines.at(-1) as { chains: number; broken: number };
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    const noted = await verifyNoted(`a line of Docker\n${text}`);
+    // A broken chain has no head to compare.
+    expect(noted.lines.at(-1)).toEqual({ ...count, compared: count.chains - count.broken });
+  });
+
+  test.each([
+    ['that is not there', undefined, / cannot be read: ENOENT$/],
+    ['that is empty', '', / names no head of a chain$/],
+    ['of something else', '{"retailerId":"x"}\n# heads', / names no head of a chain$/],
+    [
+      'that was cut off',
+      '{"retailerId":"x","seq":1,"hash":"00"}\n{"retai',
+      /: line 2 is no whole JSON$/,
+    ],
+  ])('a file %s is refused', async (_, text, message) => {
+    await expect(verifyNoted(text)).rejects.toThrow(message);
+    await expect(verifyNoted(text)).rejects.toThrow(CommandOptionError);
   });
 });
 

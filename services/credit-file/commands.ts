@@ -47,8 +47,8 @@ export const COMMANDS: Readonly<Record<string, ServiceCommand<typeof SETTINGS>>>
 
 /** Prints the head of every whole chain, and the first broken record of every other. */
 async function verify({ settings, database, print }: Context, options: CommandOptions) {
-  const noted = options.noted === undefined ? [] : await readNotedHeads(String(options.noted));
-  const count = { chains: 0, broken: 0 };
+  const noted = options.noted === undefined ? undefined : await readNotedHeads(`${options.noted}`);
+  const count = { chains: 0, broken: 0, ...(noted && { compared: noted.length }) };
   for await (const verified of verifyAuditLog(database.pool, settings.keyRing, noted)) {
     count.chains += 1;
     if (verified.kind === 'broken') count.broken += 1;
@@ -58,16 +58,30 @@ async function verify({ settings, database, print }: Context, options: CommandOp
   return count.broken === 0;
 }
 
-/** The heads in the output of an earlier verification, whose other lines are passed over. */
+/**
+ * The heads in the output of an earlier verification, whose other lines are passed over.
+ * @throws CommandOptionError for a file without any, which would compare nothing
+ */
 async function readNotedHeads(path: string): Promise<NotedHead[]> {
-  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line.startsWith('{'));
-  const heads = lines.map((line) => JSON.parse(line) as Partial<NotedHead>);
-  return heads.filter(
-    (head): head is NotedHead =>
-      typeof head.retailerId === 'string' &&
-      typeof head.seq === 'number' &&
-      typeof head.hash === 'string',
-  );
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new CommandOptionError(`--noted: ${path} cannot be read: ${error.code}`);
+  });
+  const heads = text.split('\n').flatMap((line, index) => {
+    if (!line.startsWith('{')) return [];
+    try {
+      return notedHeadOf(JSON.parse(line));
+    } catch {
+      throw new CommandOptionError(`--noted: ${path}: line ${index + 1} is no whole JSON`);
+    }
+  });
+  if (heads.length > 0) return heads;
+  throw new CommandOptionError(`--noted: ${path} names no head of a chain`);
+}
+
+function notedHeadOf({ retailerId, seq, hash }: Partial<NotedHead>): NotedHead[] {
+  const isHead =
+    typeof retailerId === 'string' && typeof seq === 'number' && typeof hash === 'string';
+  return isHead ? [{ retailerId, seq, hash }] : [];
 }
 
 async function purge({ settings, database, print }: Context, options: CommandOptions) {
