@@ -3,7 +3,7 @@ import { WebhookVerificationError } from './verification-error.ts';
 import { nameOfPayload, signatureHeaderOf } from './webhook-event.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
-/** By this way both the types of Node and those of browsers have it. */
+/** Named by the function that makes it, because the types of Node and those of browsers declare it in different places. */
 export type SecretKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 /** What a request's headers say is signed, and by which signatures; one that matches is enough. */
@@ -29,9 +29,8 @@ export function standardSignature(header: ReadHeader): Signed {
   const id = required(header, 'webhook-id');
   const timestamp = required(header, 'webhook-timestamp');
   const given = required(header, 'webhook-signature');
-  if (!/^\d{1,12}$/.test(timestamp)) {
-    throw malformed('webhook-timestamp', 'seconds since 1970');
-  }
+  const timestampMs = timestampMsOf(timestamp);
+  if (timestampMs === undefined) throw malformed('webhook-timestamp', 'seconds since 1970');
   if (/^[0-9a-f]{64}$/.test(given)) {
     throw new WebhookVerificationError(
       'wrong_header',
@@ -49,7 +48,7 @@ export function standardSignature(header: ReadHeader): Signed {
     signatures,
     content: (body) => joined(prefix, body),
     id,
-    timestampMs: Number(timestamp) * 1000,
+    timestampMs,
   };
 }
 
@@ -116,6 +115,13 @@ function decodeHex(text: string): Bytes | undefined {
 function expectedHeader(payload: unknown): string | undefined {
   const name = nameOfPayload(payload);
   return name && signatureHeaderOf(name);
+}
+
+/** The time of the header `webhook-timestamp`; undefined without one that is readable. */
+export function timestampMsOf(timestamp: string | undefined): number | undefined {
+  return timestamp !== undefined && /^\d{1,12}$/.test(timestamp)
+    ? Number(timestamp) * 1000
+    : undefined;
 }
 
 function required(header: ReadHeader, name: string): string {

@@ -107,6 +107,16 @@ describe('a webhook that Creditlane signed', () => {
     expect((await verify(given)).type).toBe('applicationBooked');
   });
 
+  test('has its id by its header also where the hex signature does not cover it', async () => {
+    const found = await verify({ scheme: 'hex' });
+    expect([found.id, found.sentAt]).toEqual(['msg-1', new Date(NOW)]);
+    const alone = without(node, 'webhook-id', 'webhook-timestamp');
+    const bare = await verify({ scheme: 'hex', headers: alone });
+    expect([bare.id, bare.sentAt]).toEqual([undefined, undefined]);
+    const odd = { ...node, 'webhook-timestamp': 'soon' };
+    expect((await verify({ scheme: 'hex', headers: odd })).sentAt).toBeUndefined();
+  });
+
   test.each(Object.entries(WEBHOOKS))(
     'has the type %s by its payload, and is refused with the signature header of another event',
     async (name, entry: {

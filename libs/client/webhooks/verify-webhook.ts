@@ -9,6 +9,7 @@ import {
   type SecretKey,
   type Signed,
   standardSignature,
+  timestampMsOf,
 } from './signature.ts';
 import { WebhookVerificationError } from './verification-error.ts';
 import { nameOfPayload, type WebhookEvent } from './webhook-event.ts';
@@ -62,11 +63,15 @@ export async function verifyWebhook(received: ReceivedWebhook): Promise<WebhookE
   return {
     type: nameOfPayload(payload) ?? 'unknown',
     payload,
-    id: signed.id,
-    sentAt: signed.timestampMs === undefined ? undefined : new Date(signed.timestampMs),
+    id: signed.id ?? (header('webhook-id') || undefined),
+    sentAt: timeOf(signed.timestampMs ?? timestampMsOf(header('webhook-timestamp'))),
     sequence: sequence === undefined ? undefined : Number(sequence),
     isTest: header('webhook-test') === 'true',
   } as WebhookEvent;
+}
+
+function timeOf(timestampMs: number | undefined): Date | undefined {
+  return timestampMs === undefined ? undefined : new Date(timestampMs);
 }
 
 interface Mismatch {

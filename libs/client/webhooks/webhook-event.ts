@@ -10,9 +10,12 @@ type Payload<Name extends WebhookName> =
 interface EventOf<Type extends string, Body> {
   type: Type;
   payload: Body;
-  /** The `webhook-id`, the same on every attempt: pass over an event whose id you have. */
+  /**
+   * The `webhook-id`, the same on every attempt: pass over an event whose id you have. With the scheme `hex` no
+   * signature covers it, so a captured webhook may come again with another id.
+   */
   id: string | undefined;
-  /** When this attempt was made. */
+  /** When this attempt was made. With the scheme `hex` no signature covers it. */
   sentAt: Date | undefined;
   /**
    * 1, 2, 3 … for each application, creditor and destination. No signature covers this header, so it may order
