@@ -25,6 +25,10 @@ async function start(answers: ScriptedAnswer[], options: Partial<ClientOptions> 
   return { client, requests, record: () => client.recordDecision(INPUT) };
 }
 
+function throwVault(): never {
+  throw new Error('vault');
+}
+
 async function rejection(call: Promise<unknown>): Promise<CreditlaneError> {
   const reason = await call.catch((error: unknown) => error);
   expect(reason).toBeInstanceOf(CreditlaneError);
@@ -179,6 +183,26 @@ describe('a call without an answer', () => {
     expect(requests).toEqual([]);
   });
 
+  test.each([
+    ['is never there', () => new Promise<string>(() => {}), 'timeout'],
+    ['cannot be fetched', () => Promise.reject(new Error('vault')), 'api_key_unavailable'],
+    ['fails to be fetched at once', () => throwVault(), 'api_key_unavailable'],
+  ])('whose key %s was not sent, unless an attempt before was', async (_, second, code) => {
+    const limits = { timeoutMs: 200, maxAttempts: 1 };
+    const { client, requests } = await start([], { apiKey: second, ...limits });
+    const found = await rejection(client.recordDecision(INPUT));
+    expect(found).toMatchObject({ code, isOutcomeUnknown: false, status: undefined });
+    expect(found.cause).toBeInstanceOf(Error);
+    expect(found.idempotencyKey).toBeDefined();
+    expect(requests).toEqual([]);
+
+    const keys = [async () => 'k', second];
+    const apiKey = () => (keys.shift() ?? second)();
+    const repeated = await start([reset], { apiKey, timeoutMs: 200, maxAttempts: 2 });
+    const unknown = await rejection(repeated.record());
+    expect(unknown).toMatchObject({ code, isOutcomeUnknown: true });
+  });
+
   test('sends no request when its signal aborts while the key is fetched', async () => {
     const controller = new AbortController();
     const apiKey = async () => {
@@ -201,7 +225,7 @@ describe('an operation that answers with other content than JSON', () => {
     const entry = { method: 'GET', path: '/file', accept: 'application/pdf' };
     const transport = {
       fetch,
-      authorization: async () => 'Bearer k',
+      apiKey: async () => 'k',
       timeoutMs: 10_000,
       maxAttempts: 1,
       maxRetryWaitMs: 0,

@@ -1,5 +1,10 @@
 /** Sends a request until it is answered, within a number of attempts and a time for each. */
-import { CreditlaneError, errorOfAnswer, errorWithoutAnswer } from './creditlane-error.ts';
+import {
+  CreditlaneError,
+  errorBeforeSending,
+  errorOfAnswer,
+  errorWithoutAnswer,
+} from './creditlane-error.ts';
 import type { Answer, CallOptions } from './operation-types.ts';
 import type { PreparedRequest } from './request.ts';
 import { retryWaitMs } from './retry-policy.ts';
@@ -7,7 +12,7 @@ import { retryWaitMs } from './retry-policy.ts';
 export interface Transport {
   fetch: typeof fetch;
   /** Read for every attempt, so that a key that was replaced takes effect at once. */
-  authorization(): Promise<string>;
+  apiKey(): Promise<string>;
   timeoutMs: number;
   maxAttempts: number;
   maxRetryWaitMs: number;
@@ -49,8 +54,17 @@ async function sendOnce(
   signal: AbortSignal | undefined,
 ): Promise<Answer> {
   const headers = new Headers(request.headers);
-  const { response, bytes } = await withDeadline(timeoutMs, signal, request, async (abort) => {
-    headers.set('authorization', await untilAborted(transport.authorization(), abort));
+  const timeoutError = (cause: unknown) =>
+    headers.has('authorization')
+      ? errorWithoutAnswer('timeout', `No answer within ${timeoutMs} ms.`, request, cause)
+      : errorBeforeSending('timeout', `No API key within ${timeoutMs} ms.`, request, cause);
+  const limits = { timeoutMs, timeoutError, signal };
+  const { response, bytes } = await withDeadline(limits, async (abort) => {
+    const key = await untilAborted(transport.apiKey(), abort).catch((error) => {
+      const message = 'The function for the API key failed.';
+      throw errorBeforeSending('api_key_unavailable', message, request, error);
+    });
+    headers.set('authorization', bearer(key));
     const { url, method, body } = request;
     // A redirected POST may become a GET without its body, so redirects are errors.
     const init = { method, headers, redirect: 'manual', signal: abort } as const;
@@ -72,6 +86,14 @@ async function sendOnce(
   };
 }
 
+/** Throws without the key: fetch would repeat a value that is no header in its error's message. */
+function bearer(key: string): string {
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new TypeError('the API key is empty or has white space or characters beyond ASCII in it');
+  }
+  return `Bearer ${key}`;
+}
+
 /** JSON, bytes of the accepted type, or nothing. `isExpected` is false for anything else, such as a page of HTML. */
 function readBody(
   { status, headers }: Response,
@@ -91,14 +113,16 @@ function readBody(
   return type.trim() === accepted ? { value: bytes, isExpected: true } : { isExpected: false };
 }
 
-/**
- * Runs an attempt. Rejects with its error, with a CreditlaneError when it takes longer than `timeoutMs`, and with the reason of the
- * signal when it aborts.
- */
+interface AttemptLimits {
+  timeoutMs: number;
+  /** The error of an attempt that takes longer. */
+  timeoutError: (cause: unknown) => CreditlaneError;
+  signal: AbortSignal | undefined;
+}
+
+/** Runs an attempt. Rejects with its error, with that of the timeout, or with the reason of the signal when it aborts. */
 async function withDeadline<T>(
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-  request: PreparedRequest,
+  { timeoutMs, timeoutError, signal }: AttemptLimits,
   attempt: (abort: AbortSignal) => Promise<T>,
 ): Promise<T> {
   // AbortSignal.any with AbortSignal.timeout would do the same, but Node 20 and 22 may collect the pair as
@@ -118,7 +142,7 @@ async function withDeadline<T>(
   } catch (error) {
     signal?.throwIfAborted();
     if (!isTimeOver) throw error;
-    throw errorWithoutAnswer('timeout', `No answer within ${timeoutMs} ms.`, request, error);
+    throw timeoutError(error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);

@@ -42,7 +42,7 @@ export interface ClientOptions {
 
 /**
  * Throws a TypeError that names the option which is missing or wrong. Each function rejects with a CreditlaneError when the answer
- * is no success, and with a TypeError when a path parameter is missing or an option of the call is wrong.
+ * is no success, and with a TypeError when a path parameter is missing, or an option of the call or the API key is wrong.
  */
 export function createClient(options: ClientOptions): Client {
   checkOptions(options);
@@ -51,7 +51,7 @@ export function createClient(options: ClientOptions): Client {
   const transport: Transport = {
     // A browser's fetch must be called as a function of its window, not of another object.
     fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
-    authorization: async () => bearer(typeof apiKey === 'function' ? await apiKey() : apiKey),
+    apiKey: async () => (typeof apiKey === 'function' ? apiKey() : apiKey),
     timeoutMs: options.timeoutMs ?? 45_000,
     maxAttempts: options.maxAttempts ?? 4,
     maxRetryWaitMs: options.maxRetryWaitMs ?? 60_000,
@@ -138,12 +138,4 @@ function makeOperation(entry: OperationEntry, defaults: RequestDefaults, transpo
     }
   }
   return Object.assign(call, { each });
-}
-
-/** Throws without the key: fetch would repeat a value that is no header in its error's message. */
-function bearer(key: string): string {
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new TypeError('the API key is empty or has white space or characters beyond ASCII in it');
-  }
-  return `Bearer ${key}`;
 }

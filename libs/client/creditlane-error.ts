@@ -1,4 +1,4 @@
-/** The one error of the client: an answer that is not a success, or no answer at all. */
+/** The one error of the client: an answer that is not a success, no answer at all, or no request without a key. */
 import type { components } from './gen/openapi.ts';
 import { parseRetryAfterMs } from './retry-policy.ts';
 
@@ -6,6 +6,8 @@ export type FieldError = components['schemas']['FieldError'];
 
 /** No answer came: the connection failed or broke, or the attempt's time ran out. */
 type NoAnswerCode = 'network_failure' | 'timeout';
+/** Nothing was sent: the function for the API key failed, or the attempt's time ran out before the key was there. */
+type UnsentCode = 'api_key_unavailable' | 'timeout';
 /** Not an answer of Creditlane, such as a redirect or a proxy's page of HTML. */
 const UNEXPECTED_ANSWER = 'unexpected_answer';
 const IN_PROGRESS = 'idempotency_in_progress';
@@ -19,6 +21,8 @@ interface ErrorFields {
   retryAfterMs?: number | undefined;
   idempotencyKey?: string | undefined;
   isOutcomeUnknown?: boolean | undefined;
+  /** False when the last attempt sent nothing. */
+  wasSent?: boolean | undefined;
 }
 
 /** The request that an error is about. */
@@ -40,8 +44,8 @@ export class CreditlaneError extends Error {
    */
   readonly isOutcomeUnknown: boolean;
   /**
-   * The error body's `code`, for programs. `network_failure` and `timeout` when no answer came, `http_401` and
-   * the like for an error body without a code, `unexpected_answer` for an answer that is not Creditlane's.
+   * The error body's `code`, for programs. `network_failure` and `timeout` when no answer came, `api_key_unavailable` when
+   * the function for the API key failed, whose error is the cause, `http_401` and the like for an error body without a code, `unexpected_answer` for an answer that is not Creditlane's.
    */
   readonly code: string;
   /** Under this id the request is in Creditlane's logs, if it arrived. */
@@ -60,8 +64,10 @@ export class CreditlaneError extends Error {
     const { status = 500, code } = fields;
     this.status = fields.status;
     const isSuccess = status >= 200 && status < 300;
+    const isOpen = status >= 500 || isSuccess || code === IN_PROGRESS;
+    // That of an earlier attempt stays.
     this.isOutcomeUnknown =
-      (fields.isOutcomeUnknown ?? false) || status >= 500 || isSuccess || code === IN_PROGRESS;
+      (fields.isOutcomeUnknown ?? false) || (isOpen && (fields.wasSent ?? true));
     this.code = code;
     this.requestId = fields.requestId;
     this.errors = fields.errors ?? [];
@@ -100,6 +106,16 @@ export function errorWithoutAnswer(
   cause: unknown,
 ): CreditlaneError {
   return new CreditlaneError(message, { ...request, code, retryable: true }, { cause });
+}
+
+export function errorBeforeSending(
+  code: UnsentCode,
+  message: string,
+  request: FailedRequest,
+  cause: unknown,
+): CreditlaneError {
+  const fields = { ...request, code, retryable: true, wasSent: false };
+  return new CreditlaneError(message, fields, { cause });
 }
 
 /** `status` is 0 for a redirect that a browser hides. */
