@@ -26,8 +26,22 @@ export type FieldFault = { pointer: string; message: string };
 /** Limits the size of the answer to a request with hundreds of wrong fields. */
 const MAX_NAMED_FIELDS = 20;
 
-const DEADLINE_MESSAGE = 'the deadline passed before the answer arrived';
 export const UNAVAILABLE_MESSAGE = 'a required service is unavailable';
+
+/** The messages of faults that say no more than their kind. */
+const MESSAGE_OF: Record<FaultKind, string> = {
+  invalid: 'the request is not valid',
+  unauthenticated: 'the identity of the caller is not proven',
+  forbidden: 'the caller may not make this call',
+  not_found: 'the record does not exist',
+  conflict: 'the present state of the record forbids the call',
+  resource_exhausted: 'a limit is exceeded',
+  unavailable: UNAVAILABLE_MESSAGE,
+  deadline: 'the deadline passed before the answer arrived',
+  cancelled: 'the caller cancelled the call',
+  unimplemented: 'the service does not have the method',
+  internal: 'internal error',
+};
 
 type FaultDetails = {
   fields?: FieldFault[] | undefined;
@@ -120,17 +134,17 @@ export function unavailable(message: string, retryAfterS = 1, cause?: unknown): 
 
 /** The deadline passed before the answer arrived. */
 export function deadlineExceeded(): Fault {
-  return new Fault('deadline', 'deadline_exceeded', DEADLINE_MESSAGE);
+  return new Fault('deadline', 'deadline_exceeded', MESSAGE_OF.deadline);
 }
 
 /** The caller cancelled the call. */
 export function cancelled(): Fault {
-  return new Fault('cancelled', 'cancelled', 'the caller cancelled the call');
+  return new Fault('cancelled', 'cancelled', MESSAGE_OF.cancelled);
 }
 
 /** A failure of the service itself. `cause` is logged and never shown to the caller. */
 export function internal(cause?: unknown): Fault {
-  return new Fault('internal', 'internal_error', 'internal error', { cause });
+  return new Fault('internal', 'internal_error', MESSAGE_OF.internal, { cause });
 }
 
 const CODE_OF: Record<FaultKind, Code> = {
@@ -189,9 +203,8 @@ export function toFault(error: unknown, fromPeer = false): Fault {
  */
 function transportFault(kind: FaultKind, error: ConnectError, fromPeer: boolean): Fault {
   const cause = error.cause ?? new TransportError(error.rawMessage);
-  if (kind === 'deadline') return new Fault(kind, kind, DEADLINE_MESSAGE, { fromPeer, cause });
-  if (kind !== 'unavailable') return new Fault(kind, kind, error.rawMessage, { fromPeer, cause });
-  return new Fault(kind, kind, UNAVAILABLE_MESSAGE, { retryAfterS: 1, fromPeer, cause });
+  const retryAfterS = kind === 'unavailable' ? 1 : 0;
+  return new Fault(kind, kind, MESSAGE_OF[kind], { retryAfterS, fromPeer, cause });
 }
 
 class TransportError extends LoggableError {}
