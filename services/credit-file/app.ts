@@ -116,7 +116,7 @@ export async function startCreditFile(
     onRequested: () => worker.wake(),
     onEnded,
     endedPulls,
-    render: (file: CreditFile) => renderer.render(file),
+    render: (file: CreditFile, signal: AbortSignal) => renderer.render(file, signal),
   };
   return {
     routes: [

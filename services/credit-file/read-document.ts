@@ -21,7 +21,7 @@ export interface ReadDocumentDeps extends Pick<Database, 'pool' | 'rowTurns'> {
   /** Signs the links. */
   documentLinkKeys: Renewed<Keys>;
   /** Makes the PDF of a file, off the event loop. */
-  render: (file: CreditFile) => Promise<Uint8Array>;
+  render: (file: CreditFile, signal: AbortSignal) => Promise<Uint8Array>;
   clock: Clock;
 }
 
@@ -33,7 +33,7 @@ export interface ReadDocumentDeps extends Pick<Database, 'pool' | 'rowTurns'> {
 export async function readDocument(
   { pool, rowTurns, keyRing, documentLinkKeys, render, clock }: ReadDocumentDeps,
   link: { fileId: string; expires: number; signature: string },
-  { identity, requestId }: Call,
+  { identity, requestId, signal }: Call,
 ): Promise<Uint8Array> {
   // Without a second look at the file of the keys, as digests take one: anybody may send links that are not valid.
   checkLink(documentLinkKeys(), link, clock());
@@ -53,5 +53,5 @@ export async function readDocument(
   await rowTurns.run(stored.retailerId, () =>
     inTransaction(pool, (tx) => appendAuditRecord(tx, keyRing, record)),
   );
-  return render(maskedFile(JSON.parse(text)));
+  return render(maskedFile(JSON.parse(text)), signal);
 }

@@ -1,3 +1,4 @@
+import { cancelled } from '@creditlane/rpc/fault';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { afterAll, expect, test } from 'vitest';
 import { DocumentRenderer } from './document-renderer.ts';
@@ -22,6 +23,17 @@ test('a document above the limit of the queue is refused, and the others are ren
   await expect(renderer.render(NO_HIT_FILE)).rejects.toMatchObject({ kind: 'unavailable' });
   await expect(Promise.all([first, second])).resolves.toHaveLength(2);
   expect(await metrics.text()).toContain('outcome="queue_full"');
+});
+
+test('a document whose caller has gone leaves its place in the queue', async () => {
+  const caller = new AbortController();
+  const first = renderer.render(fileWithTrades(200));
+  const second = renderer.render(NO_HIT_FILE, caller.signal);
+  caller.abort(cancelled());
+  await expect(second).rejects.toMatchObject({ kind: 'cancelled' });
+  const third = renderer.render(NO_HIT_FILE);
+  await expect(Promise.all([first, third])).resolves.toHaveLength(2);
+  expect(await metrics.text()).toContain('outcome="cancelled"');
 });
 
 test('a document above the time limit is refused', async () => {

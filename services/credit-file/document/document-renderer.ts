@@ -36,7 +36,7 @@ const THREAD = {
   resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 },
 };
 
-type Outcome = 'rendered' | 'queue_full' | 'timed_out' | 'too_large' | 'failed';
+type Outcome = 'rendered' | 'queue_full' | 'timed_out' | 'cancelled' | 'too_large' | 'failed';
 
 export class DocumentRenderer {
   readonly #pool;
@@ -64,23 +64,26 @@ export class DocumentRenderer {
   }
 
   /**
-   * The PDF of a file, in the file's language.
-   * @throws {Fault} `unavailable` when too many documents wait or the time limit passes, whose thread is ended;
-   * `document_too_large`
+   * The PDF of a file, in the file's language. A document that the signal aborts, or whose time limit passes, leaves the
+   * queue or ends its thread.
+   * @throws {Fault} `unavailable` when too many documents wait or the time limit passes; `document_too_large`; the
+   * signal's reason
    */
-  async render(file: CreditFile): Promise<Uint8Array> {
+  async render(file: CreditFile, caller?: AbortSignal): Promise<Uint8Array> {
     const end = this.#durations.startTimer();
     if (this.#pool.queueSize >= this.#limits.queued) {
       end({ outcome: 'queue_full' satisfies Outcome });
       throw unavailable('too many documents are being made at the moment');
     }
-    const signal = AbortSignal.timeout(this.#limits.timeLimitMs);
+    const timeLimit = AbortSignal.timeout(this.#limits.timeLimitMs);
+    const signal = caller === undefined ? timeLimit : AbortSignal.any([timeLimit, caller]);
     let pdf: Uint8Array;
     try {
       pdf = await this.#pool.run(file, { signal });
     } catch (error) {
-      end({ outcome: (signal.aborted ? 'timed_out' : 'failed') satisfies Outcome });
-      if (signal.aborted) throw unavailable('the document took too long to make', 5, error);
+      end({ outcome: outcomeOfFailure(timeLimit, caller) });
+      caller?.throwIfAborted();
+      if (timeLimit.aborted) throw unavailable('the document took too long to make', 5, error);
       throw error;
     }
     const isTooLarge = pdf.byteLength > this.#limits.maxBytes;
@@ -96,4 +99,9 @@ export class DocumentRenderer {
   close(): Promise<void> {
     return this.#pool.destroy();
   }
+}
+
+function outcomeOfFailure(timeLimit: AbortSignal, caller: AbortSignal | undefined): Outcome {
+  if (caller?.aborted) return 'cancelled';
+  return timeLimit.aborted ? 'timed_out' : 'failed';
 }
