@@ -108,7 +108,7 @@ export async function startCreditFile(
 
   const { hostRules, requireConfigured } = bureaus;
   const records = { requests, pool, rowTurns, consents, applications };
-  const shared = { ...records, keyRing, documentLinkKeys, clock, newId };
+  const shared = { ...records, keyRing, documentLinkKeys, clock, newId, log };
   const deps = {
     ...shared,
     requireConfigured,

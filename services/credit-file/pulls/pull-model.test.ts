@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
 import type { PullState } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { newId } from '@creditlane/runtime/ids';
+import { silentLog } from '@creditlane/runtime/test-log';
 import {
   type Model,
   oneOrMore,
@@ -186,6 +187,7 @@ async function start(): Promise<System<Request>> {
     requireConfigured: () => undefined,
     consents: { getInquirySubject: async () => subject } as never,
     clock: () => new Date(),
+    log: silentLog,
   };
   const identity = { kind: 'integration', subject: 'i', permissions: [], retailerId } as const;
   const call = { identity, signal: new AbortController().signal, deadlineMs: Infinity } as const;

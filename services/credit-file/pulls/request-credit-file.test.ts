@@ -53,6 +53,26 @@ test('a request sends one inquiry with the subject and the credentials, and the 
   ]);
 });
 
+test('a refusal that the audit log cannot take is logged with its code, and the request fails', async () => {
+  const { service, applicant } = fixture;
+  await request(service, applicant);
+  await readEnded(service, applicant);
+  delete subject().consent;
+  const { retailerId } = applicant;
+  const damage = `UPDATE audit_heads SET sealed = '\\x00' WHERE retailer_id = $1`;
+  await service.sql.query(damage, [retailerId]);
+  const failed = request(service, applicant);
+  await expect(failed).rejects.toMatchObject({ code: 'internal_error' });
+  const lines = service.log.map((line) => JSON.parse(line));
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      level: 'warn',
+      refusal: 'consent_missing',
+      msg: 'a refused request for a credit file is missing from the audit log',
+    }),
+  );
+});
+
 describe('a request is refused', () => {
   test('for an applicant of another retailer as for none, and without a retailer', async () => {
     const { service, applicant } = fixture;

@@ -18,6 +18,7 @@ import type { Client } from '@creditlane/rpc/client';
 import { conflict, Fault, invalid } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 import type { Clock } from '@creditlane/runtime/clock';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import { type AuditAction, type AuditRecord, actorOf } from '../audit/audit-record.ts';
 import type { Source } from '../bureaus/bureau.ts';
@@ -46,6 +47,7 @@ export interface RequestCreditFileDeps {
   minAgeMs: number;
   clock: Clock;
   newId: () => string;
+  log: Log;
   /** Is called after the commit of a new pull. */
   onRequested: (pull: PullRow) => void;
 }
@@ -133,7 +135,7 @@ const RECORDED_REFUSALS = new Set([
   'bureau_credentials_missing',
 ]);
 
-/** Records a refusal, and throws it. */
+/** Records a refusal, and throws it; one that cannot be recorded is the cause of the error that kept it from that. */
 async function recordRefusal(
   deps: RequestCreditFileDeps,
   applicantCall: ApplicantCall,
@@ -143,9 +145,17 @@ async function recordRefusal(
   if (error instanceof Fault && RECORDED_REFUSALS.has(error.code)) {
     const record = requestRecord(deps, applicantCall, 'PULL_REFUSED');
     const db = deps.requests.of(applicantCall.call).onRow(applicantCall.retailerId);
-    await inTransaction(db, (tx) =>
-      appendAuditRecord(tx, deps.keyRing, { ...record, source, outcome: error.code }),
-    );
+    try {
+      await inTransaction(db, (tx) =>
+        appendAuditRecord(tx, deps.keyRing, { ...record, source, outcome: error.code }),
+      );
+    } catch (err) {
+      const message = 'a refused request for a credit file is missing from the audit log';
+      deps.log.warn({ err, refusal: error.code, retailerId: applicantCall.retailerId }, message);
+      // The caller asks again, and what is refused is recorded then.
+      if (err instanceof Error) err.cause ??= error;
+      throw err;
+    }
   }
   throw error;
 }
