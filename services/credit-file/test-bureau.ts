@@ -6,6 +6,7 @@ import {
   type InquiryOutcome,
   type NeverSentReason,
   neverSent,
+  type Withdrawn,
 } from './bureaus/transport/inquiry-outcome.ts';
 import type { CreditFile } from './credit-file.ts';
 
@@ -49,14 +50,17 @@ export class FakeBureau {
     this.answer = async () => fileAnswer();
   }
 
-  async inquire(pending: PendingInquiry, credentials: BureauCredentials): Promise<InquiryOutcome> {
+  async inquire<Instead>(
+    pending: PendingInquiry<Instead>,
+    credentials: BureauCredentials,
+  ): Promise<InquiryOutcome | Withdrawn<Instead>> {
     this.waiting += 1;
     await this.ready;
     this.waiting -= 1;
     const refusal = this.refusals.shift();
     if (refusal !== undefined) return neverSent(refusal);
     const prepared = await pending.prepare();
-    if (prepared === undefined) return neverSent('not_permitted');
+    if ('instead' in prepared) return { kind: 'withdrawn', ...prepared };
     this.inquiries.push({ ...prepared, credentials });
     return this.answer();
   }

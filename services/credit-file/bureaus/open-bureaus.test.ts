@@ -100,6 +100,7 @@ async function inquire(credentials: BureauCredentials, lastName: string, from: B
   const prepare = async () => ({ inquiry, markedMs: performance.now() });
   const before = await countInquiries();
   const outcome = await from.inquire({ reference, prepare }, credentials);
+  if (outcome.kind === 'withdrawn') throw new Error('the inquiry was withdrawn');
   const word = outcome.kind === 'answered' ? outcome.answer.kind : outcome.reason;
   return { outcome, word, inquiries: (await countInquiries()) - before };
 }

@@ -9,14 +9,14 @@ import type { BureauSettings } from './bureau-settings.ts';
 import { equifaxFormat } from './equifax/equifax-format.ts';
 import { BureauClient, type PendingInquiry } from './transport/bureau-client.ts';
 import type { BureauHostRules } from './transport/bureau-hosts.ts';
-import { type InquiryOutcome, neverSent } from './transport/inquiry-outcome.ts';
+import { type InquiryOutcome, neverSent, type Withdrawn } from './transport/inquiry-outcome.ts';
 import { transUnionFormat } from './transunion/transunion-format.ts';
 
 /** Sends an inquiry with the retailer's credentials; see `BureauClient.inquire`. */
-export type SendInquiry = (
-  pending: PendingInquiry,
+export type SendInquiry = <Instead>(
+  pending: PendingInquiry<Instead>,
   credentials: BureauCredentials,
-) => Promise<InquiryOutcome>;
+) => Promise<InquiryOutcome | Withdrawn<Instead>>;
 
 export interface Bureaus {
   inquire: SendInquiry;

@@ -12,7 +12,11 @@ import {
 import type { Source, UnknownCode } from '../bureaus/bureau.ts';
 import type { SendInquiry } from '../bureaus/open-bureaus.ts';
 import { outcomeLabels } from '../bureaus/transport/bureau-metrics.ts';
-import type { InquiryOutcome, NeverSentReason } from '../bureaus/transport/inquiry-outcome.ts';
+import type {
+  InquiryOutcome,
+  NeverSentReason,
+  Withdrawn,
+} from '../bureaus/transport/inquiry-outcome.ts';
 import { findInquirySubject, type InquirySubject, inquiryOf } from '../inquiry-subject.ts';
 import { findCredentials } from '../store/bureau-credentials.ts';
 import { type LeaseTimes, markSent, type OwnedPull } from '../store/pull-states.ts';
@@ -65,22 +69,18 @@ export async function runPull(
   const found = await findPermittedSubject(deps, pull, stop);
   if (typeof found === 'function') return found();
 
-  let instead: Instead | undefined;
   // Asks once more, when nothing is before the inquiry: a consent that was revoked while it waited permits nothing.
   const prepare = async () => {
     const subject = await findPermittedSubject(deps, pull, stop);
+    if (typeof subject === 'function') return { instead: subject };
     const markedMs = performance.now();
-    instead =
-      typeof subject === 'function'
-        ? subject
-        : await markAsSent(deps, pull, subject, markedMs, stop);
-    if (instead !== undefined || typeof subject === 'function') return undefined;
-    return { inquiry: inquiryOf(pull.id, subject.applicant), markedMs };
+    const instead = await markAsSent(deps, pull, subject, markedMs, stop);
+    return instead ? { instead } : { inquiry: inquiryOf(pull.id, subject.applicant), markedMs };
   };
   const outcome = await inSpan(pull, () =>
     deps.sendInquiry({ reference: pull.id, prepare }, credentials),
   );
-  if (instead !== undefined) return instead();
+  if (outcome.kind === 'withdrawn') return outcome.instead();
   if (outcome.kind !== 'never_sent') return recordEnding(deps, pull, endingOf(deps, pull, outcome));
   const { reason } = outcome;
   log.info({ pullId: pull.id, source: pull.source, reason }, 'an inquiry was never sent');
@@ -153,17 +153,17 @@ async function markAsSent(
 /** Sends in a span of the trace of the pull's request. The span ends with the outcome, which names no person. */
 function inSpan(
   { id, source, applicationId, traceparent }: OwnedPull,
-  send: () => Promise<InquiryOutcome>,
-): Promise<InquiryOutcome> {
+  send: () => Promise<InquiryOutcome | Withdrawn<Instead>>,
+): Promise<InquiryOutcome | Withdrawn<Instead>> {
   const span = startSpan(`inquiry ${source}`, {
     kind: 'client',
     parent: traceparent,
     attributes: { 'creditlane.application.id': applicationId, 'creditlane.pull.id': id },
   });
   const ended = send().then((outcome) => {
+    if (outcome.kind === 'withdrawn') return outcome;
     const labels = outcomeLabels(outcome);
-    if (labels.outcome !== 'file' && labels.reason !== 'not_permitted')
-      span.end(`${labels.outcome} ${labels.reason}`.trimEnd());
+    if (labels.outcome !== 'file') span.end(`${labels.outcome} ${labels.reason}`.trimEnd());
     return outcome;
   });
   return endSpansAfter([span], ended);

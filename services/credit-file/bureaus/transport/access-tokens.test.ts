@@ -9,6 +9,7 @@ import {
   openTestClient,
   type Script,
   startScriptedBureau,
+  wordOf,
 } from './test-scripted-bureau.ts';
 
 const REJECTED = answer('', 401, ['www-authenticate: Bearer realm="x", error="invalid_token"']);
@@ -36,7 +37,7 @@ async function openOAuth(token: Script[], inquiry: Script[] = [answer(FILE)]) {
       url: bureau.url,
       clientSecret,
     });
-    return outcome.kind === 'answered' ? outcome.answer.kind : outcome.reason;
+    return wordOf(outcome);
   };
   /** The tokens of the inquiries. */
   const tokens = () => bureau.inquiries.map((text) => /bearer (\S+)/i.exec(text)?.[1]);
@@ -124,7 +125,7 @@ test.each([
 ])('%s → refused, and not sent again', async (_, inquiry, sent) => {
   const { bureau, inquire } = await openOAuth([tokenAnswer('T1'), tokenAnswer('T2')], inquiry);
   if (inquiry.length === 2) expect(await inquire()).toBe('file');
-  expect(await inquire()).toBe('refused');
+  expect(await inquire()).toBe('credentials');
   expect(bureau.inquiries).toHaveLength(sent);
 });
 

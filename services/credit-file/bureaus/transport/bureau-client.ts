@@ -19,8 +19,15 @@ import { BureauMetrics, outcomeLabels } from './bureau-metrics.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { type CertificateFiles, connectorWithCertificate } from './client-certificate.ts';
 import { ConnectionTurns } from './connection-turns.ts';
-import { Exchange, type ExchangeEnd, type HttpAnswer, NotSentError } from './exchange.ts';
-import { type InquiryOutcome, neverSent, neverSentAfter, verdictOf } from './inquiry-outcome.ts';
+import { Exchange, type ExchangeEnd, type HttpAnswer } from './exchange.ts';
+import {
+  type InquiryOutcome,
+  NotSentError,
+  neverSent,
+  neverSentAfter,
+  verdictOf,
+  type Withdrawn,
+} from './inquiry-outcome.ts';
 import { watchRefusals } from './refused-certificate.ts';
 
 export interface BureauClientOptions<Credentials> {
@@ -58,10 +65,10 @@ const MAX_BASE_URLS = 1_000;
 const MAX_UNSENT = 3;
 
 /** An inquiry that is to be made once nothing is before it. */
-export interface PendingInquiry {
+export interface PendingInquiry<Instead> {
   readonly reference: string;
-  /** Resolves to undefined when the inquiry must not be made. */
-  prepare(): Promise<PreparedInquiry | undefined>;
+  /** Resolves to `instead`, what the caller does, when the inquiry must not be made. */
+  prepare(): Promise<PreparedInquiry | { readonly instead: Instead }>;
 }
 
 export interface PreparedInquiry {
@@ -128,12 +135,15 @@ export class BureauClient<Credentials> {
    * deadline is for the time before, and the whole deadline begins with the mark that `prepare` makes. Rejects when
    * `prepare` rejects.
    */
-  async inquire(pending: PendingInquiry, credentials: Credentials): Promise<InquiryOutcome> {
+  async inquire<Instead>(
+    pending: PendingInquiry<Instead>,
+    credentials: Credentials,
+  ): Promise<InquiryOutcome | Withdrawn<Instead>> {
     const startedMs = this.#nowMs();
     const running = this.#inquire(pending, credentials, startedMs);
     this.#underWay.add(running);
     const outcome = await running.finally(() => this.#underWay.delete(running));
-    if (outcome.kind === 'never_sent' && outcome.reason === 'not_permitted') return outcome;
+    if (outcome.kind === 'withdrawn') return outcome;
     const durationMs = Math.round(this.#nowMs() - startedMs);
     this.#metrics.observe(outcome, durationMs);
     const { format, log } = this.#options;
@@ -163,11 +173,11 @@ export class BureauClient<Credentials> {
     await Promise.all([this.#agent.destroy(), this.#tokenAgent.destroy()]);
   }
 
-  async #inquire(
-    pending: PendingInquiry,
+  async #inquire<Instead>(
+    pending: PendingInquiry<Instead>,
     credentials: Credentials,
     startedMs: number,
-  ): Promise<InquiryOutcome> {
+  ): Promise<InquiryOutcome | Withdrawn<Instead>> {
     const { format, hostRules, deadlineMs } = this.#options;
     if (this.#closing !== undefined) return neverSent('stopping');
     const makeRequest: MakeRequest = (inquiry, token) => {
@@ -190,30 +200,31 @@ export class BureauClient<Credentials> {
     if (admission === undefined) return neverSent('breaker_open');
     const turns = this.#turnsOf(origin);
     const turnByMs = startedMs + deadlineMs / 2;
-    let outcome: InquiryOutcome | undefined;
+    let outcome: InquiryOutcome | Withdrawn<Instead> | undefined;
     try {
       outcome = await this.#sendInTurn(turns, turnByMs, pending, makeRequest, tokenRequest);
       return outcome;
     } finally {
-      admission(outcome === undefined ? 'nothing' : verdictOf(outcome));
+      if (outcome === undefined || outcome.kind === 'withdrawn') admission('nothing');
+      else admission(verdictOf(outcome));
     }
   }
 
   /** Gets the access token, waits for the turn, and sends the inquiry if it may still be made. */
-  async #sendInTurn(
+  async #sendInTurn<Instead>(
     turns: ConnectionTurns,
     turnByMs: number,
-    pending: PendingInquiry,
+    pending: PendingInquiry<Instead>,
     makeRequest: MakeRequest,
     tokenRequest: BureauRequest | undefined,
-  ): Promise<InquiryOutcome> {
+  ): Promise<InquiryOutcome | Withdrawn<Instead>> {
     // Before the turn: an inquiry that waits for its token keeps no turn from those that have one.
     const token = tokenRequest && (await this.#tokens.get(tokenRequest));
     if (token?.kind === 'never_sent') return token;
     try {
       return await turns.run(turnByMs - this.#nowMs(), async () => {
         const prepared = await pending.prepare();
-        if (prepared === undefined) return neverSent('not_permitted');
+        if ('instead' in prepared) return { kind: 'withdrawn', ...prepared } as const;
         return this.#send(prepared, makeRequest, tokenRequest, token);
       });
     } catch (error) {

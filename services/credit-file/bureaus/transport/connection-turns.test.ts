@@ -50,12 +50,12 @@ describe('an inquiry that waits', () => {
   test('is not made when it may not be made any more, and leaves its turn to the next one', async () => {
     const bureau = await startScriptedBureau({});
     const { client, metrics } = openTestClient({ maxConnections: 1 });
-    const prepare = async () => undefined;
+    const prepare = async () => ({ instead: 'it is revoked' });
     const outcome = await client.inquire({ reference: 'a', prepare }, { url: bureau.url });
-    expect(outcome).toEqual({ kind: 'never_sent', reason: 'not_permitted' });
+    expect(outcome).toEqual({ kind: 'withdrawn', instead: 'it is revoked' });
     expect(wordOf(await client.inquire(inquiryOf(), { url: bureau.url }))).toBe('file');
     expect(bureau.inquiries).toHaveLength(1);
-    expect(await metrics.text()).not.toContain('not_permitted');
+    expect(await metrics.text()).not.toContain('withdrawn');
   });
 
   test('for a connection longer than half of the deadline is never sent', async () => {

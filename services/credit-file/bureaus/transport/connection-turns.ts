@@ -1,5 +1,5 @@
 /** The turns of the inquiries to one base URL: as many may be under way at once as there are connections. */
-import { NotSentError } from './exchange.ts';
+import { NotSentError } from './inquiry-outcome.ts';
 
 export class ConnectionTurns {
   #free: number;

@@ -2,10 +2,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { BureauRequest } from '../bureau.ts';
+import { type LostReason, NotSentError } from './inquiry-outcome.ts';
 import { isCertificateRefused } from './refused-certificate.ts';
-
-/** Why a request whose bytes may have been sent has no whole answer. */
-export type LostReason = 'deadline' | 'stopping' | 'answer_too_large' | 'connection_lost';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -28,16 +26,6 @@ export interface ExchangeLimits {
   /** The end of the whole exchange. */
   readonly endsAtMs: number;
   readonly maxAnswerBytes: number;
-}
-
-/** The time for sending or for its turn, or the process, had ended before the request was sent. */
-export class NotSentError extends Error {
-  override name = 'NotSentError';
-  readonly code: 'connections_busy' | 'deadline' | 'stopping';
-  constructor(code: NotSentError['code']) {
-    super(`not sent: ${code}`);
-    this.code = code;
-  }
 }
 
 /**

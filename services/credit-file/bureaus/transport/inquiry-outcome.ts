@@ -2,7 +2,6 @@
 import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
 import type { BureauAnswer } from '../bureau.ts';
 import type { BreakerVerdict } from './circuit-breaker.ts';
-import type { LostReason } from './exchange.ts';
 
 /** Why an inquiry was not sent, so that the bureau cannot have made it. */
 export type NeverSentReason =
@@ -27,12 +26,13 @@ export type NeverSentReason =
   /** The bureau turned the inquiry away because its access token does not hold any more. */
   | 'token_rejected'
   | 'token_failed'
-  /** It may not be made, or not by this process: its caller knows why. */
-  | 'not_permitted'
   /** The service has no request format of this bureau. */
   | 'not_configured'
   /** The format could not make the request. */
   | 'request_invalid';
+
+/** Why a request whose bytes may have been sent has no whole answer. */
+export type LostReason = 'deadline' | 'stopping' | 'answer_too_large' | 'connection_lost';
 
 /** Why it is unknown whether the bureau made an inquiry. */
 export type UnknownReason = LostReason | 'answer_incomplete' | 'server_error' | 'redirected';
@@ -50,6 +50,22 @@ export type InquiryOutcome =
   /** The bytes of the inquiry may have reached the bureau, and no whole answer came. */
   | { readonly kind: 'unknown'; readonly reason: UnknownReason };
 
+/** Its caller found that the inquiry must not be made, or not by this process, and does something else. */
+export interface Withdrawn<Instead> {
+  readonly kind: 'withdrawn';
+  readonly instead: Instead;
+}
+
+/** The time for sending or for its turn, or the process, had ended before the request was sent. */
+export class NotSentError extends Error {
+  override name = 'NotSentError';
+  readonly code: 'connections_busy' | 'deadline' | 'stopping';
+  constructor(code: NotSentError['code']) {
+    super(`not sent: ${code}`);
+    this.code = code;
+  }
+}
+
 const SYSTEM_ERRORS: Readonly<Record<string, NeverSentReason>> = {
   connections_busy: 'connections_busy',
   deadline: 'deadline',
@@ -66,7 +82,6 @@ const SYSTEM_ERRORS: Readonly<Record<string, NeverSentReason>> = {
 const NEVER_SENT_VERDICTS: Readonly<Record<NeverSentReason, BreakerVerdict>> = {
   stopping: 'nothing',
   breaker_open: 'nothing',
-  not_permitted: 'nothing',
   // The inquiries that have the connections tell whether the bureau works.
   connections_busy: 'nothing',
   address_denied: 'nothing',

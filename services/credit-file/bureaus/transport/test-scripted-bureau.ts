@@ -7,7 +7,7 @@ import { silentLog } from '@creditlane/runtime/test-log';
 import { onTestFinished, vi } from 'vitest';
 import type { BureauFormat } from '../bureau.ts';
 import { BureauClient, type BureauClientOptions, type PendingInquiry } from './bureau-client.ts';
-import type { InquiryOutcome } from './inquiry-outcome.ts';
+import type { InquiryOutcome, Withdrawn } from './inquiry-outcome.ts';
 
 /** What the bureau does with the connection when a request is there. */
 export type Script = (socket: Socket, request: string) => void;
@@ -173,14 +173,15 @@ export function openTestClient(options: Partial<BureauClientOptions<TestCredenti
 export function inquiryOf(
   reference = 'a-pull',
   nowMs: () => number = () => performance.now(),
-): PendingInquiry {
+): PendingInquiry<never> {
   const subject = { firstName: 'A', lastName: 'B', dateOfBirth: '1980-01-01', addresses: [] };
   const prepare = async () => ({ inquiry: { reference, subject }, markedMs: nowMs() });
   return { reference, prepare };
 }
 
 /** The outcome in one word. */
-export function wordOf(outcome: InquiryOutcome) {
+export function wordOf(outcome: InquiryOutcome | Withdrawn<never>) {
+  if (outcome.kind === 'withdrawn') return outcome.kind;
   if (outcome.kind !== 'answered') return outcome.reason;
   return outcome.answer.kind === 'refused' ? outcome.answer.reason : outcome.answer.kind;
 }
