@@ -40,11 +40,11 @@ export const REQUEST_ID = 'x-request-id';
 export const TRACEPARENT = 'traceparent';
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 export const RETRY_TOKEN = 'call-id';
-/** Metadata of an answer: "true" when the answer is a stored answer. */
+/** ReadMetadata of an answer: "true" when the answer is a stored answer. */
 export const REPLAYED = 'idempotent-replayed';
 
 /** Returns the value of one metadata entry, by its name in lower case. */
-export type Metadata = (name: string) => string | null | undefined;
+export type ReadMetadata = (name: string) => string | null | undefined;
 
 /** The digest by which a repeated request is recognised as the same. */
 export function requestDigestOf<Desc extends DescMessage>(

@@ -5,8 +5,8 @@ import {
   AUTHORIZATION,
   type CallIdempotency,
   IDEMPOTENCY_KEY,
-  type Metadata,
   RETRY_TOKEN,
+  type ReadMetadata,
   requestDigestOf,
 } from '../call.ts';
 import { invalid, unauthenticated } from '../fault.ts';
@@ -16,7 +16,7 @@ const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 const BEARER = 'Bearer ';
 
 /** The identity token. Throws an `unauthenticated` Fault when there is none. */
-export function readBearerToken(metadata: Metadata): string {
+export function readBearerToken(metadata: ReadMetadata): string {
   const authorization = metadata(AUTHORIZATION);
   if (!authorization?.startsWith(BEARER)) {
     throw unauthenticated('token_missing', 'the call carries no identity token');
@@ -25,7 +25,7 @@ export function readBearerToken(metadata: Metadata): string {
 }
 
 /** The retry token, or undefined when the caller sent none or one that is not a UUID. */
-export function readRetryToken(metadata: Metadata): string | undefined {
+export function readRetryToken(metadata: ReadMetadata): string | undefined {
   const token = metadata(RETRY_TOKEN);
   return token && isUuid(token) ? token : undefined;
 }
@@ -35,7 +35,7 @@ export function readRetryToken(metadata: Metadata): string | undefined {
  * Throws an `invalid` Fault when the key is too long.
  */
 export function readIdempotency(
-  metadata: Metadata,
+  metadata: ReadMetadata,
   operation: string,
   { subject }: Identity,
   schema: DescMessage,

@@ -5,7 +5,7 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { acceptedTraceparent, traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
-import { type Metadata, REQUEST_ID, TRACEPARENT } from '../call.ts';
+import { REQUEST_ID, type ReadMetadata, TRACEPARENT } from '../call.ts';
 import type { Fault, FaultKind } from '../fault.ts';
 import type { Identity } from '../identity.ts';
 import { acceptedRequestId } from '../request-id.ts';
@@ -42,7 +42,7 @@ export class CallReporter {
     this.#metrics = new CallMetrics(metrics, method.parent.typeName, method.name);
   }
 
-  start(metadata: Metadata): StartedCall {
+  start(metadata: ReadMetadata): StartedCall {
     const requestId = acceptedRequestId(metadata(REQUEST_ID));
     const span = startSpan(this.#name, {
       kind: 'server',

@@ -8,7 +8,7 @@ import type { ConnectError } from '@connectrpc/connect';
 import { LineSample } from '@creditlane/runtime/telemetry/line-sample';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import type { Call, Metadata } from '../call.ts';
+import type { Call, ReadMetadata } from '../call.ts';
 import {
   deadlineExceeded,
   type Fault,
@@ -32,7 +32,7 @@ export type ProcedureDeps = { verifier: TokenVerifier; log: Log; metrics: Metric
 
 /** A call as a transport receives it, before its message. */
 export type CallHead = {
-  metadata: Metadata;
+  metadata: ReadMetadata;
   /** How long the caller waits for the answer; undefined when the caller sets no limit. */
   timeoutMs: number | undefined;
   /** Aborts when the caller cancels the call or its connection ends. */
@@ -42,7 +42,7 @@ export type CallHead = {
 /** A call whose caller is verified and may call the method. */
 export type AdmittedCall = StartedCall & {
   identity: Identity;
-  metadata: Metadata;
+  metadata: ReadMetadata;
   deadline: CallDeadline;
   /** True once `answer` runs. False when the transport refuses the body, so that `answer` never runs. */
   answering: boolean;
