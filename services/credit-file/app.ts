@@ -18,7 +18,7 @@ import { DocumentRenderer } from './document/document-renderer.ts';
 import type { PullRow } from './pulls/pull.ts';
 import { PullMetrics } from './pulls/pull-metrics.ts';
 import { PullWorker } from './pulls/pull-worker.ts';
-import { EndedPulls } from './reading/ended-pulls.ts';
+import { PullWaits } from './reading/pull-waits.ts';
 import { creditFileRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
 import { sealedTables } from './store/sealed-tables.ts';
@@ -73,12 +73,12 @@ export async function startCreditFile(
   const erasures = startErasures(erasing, erasureTimes);
   closers.add('credit-file erasures', () => erasures.close());
   const pullMetrics = new PullMetrics(metrics, pool);
-  const endedPulls = new EndedPulls(pool, log, () => health.isDraining);
-  closers.add('credit-file waits', () => endedPulls.close());
+  const pullWaits = new PullWaits(pool, log, () => health.isDraining);
+  closers.add('credit-file waits', () => pullWaits.close());
   const bureaus = openBureaus(settings.bureaus, process);
   const onEnded = (pull: PullRow) => {
     pullMetrics.countEnded(pull);
-    endedPulls.report(pull.id);
+    pullWaits.report(pull.id);
   };
   const worker = new PullWorker({
     pool,
@@ -115,7 +115,7 @@ export async function startCreditFile(
     minAgeMs: settings.pullMinAgeDays * DAY_MS,
     onRequested: () => worker.wake(),
     onEnded,
-    endedPulls,
+    pullWaits,
     render: (file: CreditFile, signal: AbortSignal) => renderer.render(file, signal),
   };
   return {

@@ -5,11 +5,10 @@ import type {
   StoredConsent,
 } from '@creditlane/proto/applications/v1/consents_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
-import { serviceIdentity } from '@creditlane/rpc/identity';
 import type { Inquiry } from './bureaus/bureau.ts';
-import { type ApplicantCall, type ApplicantKey, applicantNotFound } from './scope.ts';
+import { CREDIT_FILE } from './own-identity.ts';
+import { type ApplicantCall, type ApplicantRef, applicantNotFound } from './scope.ts';
 
-const CREDIT_FILE = serviceIdentity('credit-file');
 /** What a consent must permit for an inquiry. */
 export const PURPOSE = 'CREDIT_APPLICATION';
 
@@ -28,7 +27,7 @@ export interface InquirySubject {
  */
 export async function findInquirySubject(
   consents: Client<typeof ConsentsService>,
-  { applicationId, applicantId }: ApplicantKey,
+  { applicationId, applicantId }: ApplicantRef,
   context: Omit<CallContext, 'identity'>,
 ): Promise<InquirySubject | undefined> {
   const { retailerId, applicationStatus, applicant, consent } = await consents.getInquirySubject(

@@ -10,7 +10,7 @@ import type { Keys } from '@creditlane/runtime/setting';
 import { appendAuditRecord } from './audit/audit-log.ts';
 import { actorOf, fileFacts } from './audit/audit-record.ts';
 import type { CreditFile } from './credit-file.ts';
-import { openCreditFile } from './custody/applicant-keys.ts';
+import { openCreditFile } from './custody/credit-file-keys.ts';
 import { checkLink } from './document/document-link.ts';
 import { maskedFile } from './reading/masked-file.ts';
 import { findFile } from './store/credit-files.ts';

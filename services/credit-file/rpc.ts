@@ -31,7 +31,7 @@ export function creditFileRoutes(
       requestCreditFile: (request, call) =>
         requestCreditFile(deps, applicantCall(request, call), {
           source: sourceOf(request.source),
-          requestKey: request.requestId,
+          callerRequestId: request.requestId,
           force: request.force,
         }),
 

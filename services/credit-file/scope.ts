@@ -3,14 +3,14 @@ import type { Call } from '@creditlane/rpc/call';
 import { type Fault, notFound } from '@creditlane/rpc/fault';
 
 /** Names an applicant of an application; both ids in lower case. */
-export interface ApplicantKey {
+export interface ApplicantRef {
   applicationId: string;
   applicantId: string;
 }
 
 /** A call that concerns one applicant, and the retailer in its scope. */
 export interface ApplicantCall {
-  applicant: ApplicantKey;
+  applicant: ApplicantRef;
   retailerId: string;
   call: Call;
 }
@@ -20,7 +20,7 @@ export interface ApplicantCall {
  * without a retailer in its scope, which sees no applicant.
  */
 export function applicantCall(
-  { applicationId, applicantId }: ApplicantKey,
+  { applicationId, applicantId }: ApplicantRef,
   call: Call,
 ): ApplicantCall {
   const { retailerId } = call.identity;

@@ -6,7 +6,7 @@ import { rewrapTable } from '@creditlane/crypto/rotation';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ensureApplicantKey, openCreditFile, sealCreditFile } from './applicant-keys.ts';
+import { ensureApplicantKey, openCreditFile, sealCreditFile } from './credit-file-keys.ts';
 import { KEYS, NEXT_KEYS, openCustodyDatabase, RING } from './test-custody.ts';
 
 const TEXT = '{"hitType":"HIT","subject":{"lastName":"Tremblay"}}';

@@ -10,15 +10,15 @@ import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
-import { serviceIdentity } from '@creditlane/rpc/identity';
 import type { Clock } from '@creditlane/runtime/clock';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import { pullFacts } from '../audit/audit-record.ts';
+import { CREDIT_FILE } from '../own-identity.ts';
 import type { PullRow } from '../pulls/pull.ts';
 import { type Eraser, finishErasureRow, insertErasure } from '../store/applicant-erasures.ts';
 import { deleteFilesOf } from '../store/kept-files.ts';
 import { endUnsentPulls } from '../store/pull-states.ts';
-import { forgetRequestKeysOf, lockPullsOf } from '../store/pulls.ts';
+import { forgetCallerRequestIds, lockPullsOf } from '../store/pulls.ts';
 
 export interface EraseApplicantDeps {
   pool: Database['pool'];
@@ -69,7 +69,7 @@ function eraseStored(
     const at = clock();
     await insertErasure(tx, { ...applicant, actor, requestId }, at);
     // Before the key: a worker that records the end of a pull locks the pull first, too.
-    await forgetRequestKeysOf(tx, applicant);
+    await forgetCallerRequestIds(tx, applicant);
     const hadKey = await destroyKey(tx, applicant, at);
     // Also when the key is already destroyed: after a restore, a newer dump of the keys destroys keys whose files are back.
     const files = await deleteFilesOf(tx, applicant);
@@ -88,8 +88,6 @@ function eraseStored(
     return { files, ended };
   });
 }
-
-const CREDIT_FILE = serviceIdentity('credit-file');
 
 /**
  * The second step, which may be repeated: has the applications service erase the applicant, and records that it did.

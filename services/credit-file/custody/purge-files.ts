@@ -9,7 +9,8 @@ import {
 } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { appendAuditRecord } from '../audit/audit-log.ts';
-import type { AuditActor } from '../audit/audit-record.ts';
+import { type AuditActor, actorOf } from '../audit/audit-record.ts';
+import { CREDIT_FILE } from '../own-identity.ts';
 import {
   countFilesBefore,
   type DueFiles,
@@ -81,7 +82,7 @@ export function countDueFiles(deps: PurgeDeps): Promise<DueFiles[]> {
 
 /** Purges every minute until closed. */
 export function startFilePurge(deps: PurgeDeps & { log: Log }): PeriodicTask {
-  const actor: AuditActor = { kind: 'service', id: 'credit-file' };
+  const actor = actorOf(CREDIT_FILE);
   const warn = (fields: { err: unknown; retailerId?: string }) =>
     deps.log.warn(fields, 'old credit files were not deleted; the next attempt is in a minute');
   const round = async () => {

@@ -30,7 +30,7 @@ const OWNERS = ['a', 'b'] as const;
 type Owner = (typeof OWNERS)[number];
 
 type Request =
-  | { do: 'request'; requestKey: string; force: boolean }
+  | { do: 'request'; callerRequestId: string; force: boolean }
   | { do: 'leases end' | 'lost ones end' | 'owners die' }
   | { do: 'take'; owner: Owner }
   | { do: Act; owner: Owner };
@@ -40,7 +40,7 @@ type Act = 'send' | 'never sent' | 'answer' | 'lose';
 
 interface ModelPull {
   /** Of the requests that got the pull. */
-  requestKeys: readonly string[];
+  callerRequestIds: readonly string[];
   state: keyof typeof PullState;
   isSent: boolean;
   fence: number;
@@ -87,21 +87,21 @@ function applyTime(
 
 function applyRequest(
   state: State,
-  { requestKey, force }: { requestKey: string; force: boolean },
+  { callerRequestId, force }: { callerRequestId: string; force: boolean },
 ): { outcome: string; state: State } {
   const { pulls } = state;
-  const same = pulls.findIndex((it) => it.requestKeys.includes(requestKey));
-  const requestKeys = requestKey === '' ? [] : [requestKey];
+  const same = pulls.findIndex((it) => it.callerRequestIds.includes(callerRequestId));
+  const callerRequestIds = callerRequestId === '' ? [] : [callerRequestId];
   const open = pulls.findIndex(isOpen);
   const complete = force ? -1 : pulls.findLastIndex((it) => it.state === 'COMPLETE');
   const found = [same, open, complete].find((index) => index >= 0);
   const pull = pulls[found ?? pulls.length];
   if (found !== undefined && pull !== undefined) {
-    const joined = { ...pull, requestKeys: [...pull.requestKeys, ...requestKeys] };
+    const joined = { ...pull, callerRequestIds: [...pull.callerRequestIds, ...callerRequestIds] };
     return { outcome: `pull ${found}`, state: { ...state, pulls: pulls.with(found, joined) } };
   }
   const added: ModelPull = {
-    requestKeys,
+    callerRequestIds,
     state: 'REQUESTED',
     isSent: false,
     fence: 0,
@@ -282,7 +282,7 @@ async function start(): Promise<System<Request>> {
 const owner = fc.constantFrom(...OWNERS);
 const request = fc.record({
   do: fc.constant('request' as const),
-  requestKey: fc.constantFrom('', '', 'r1', 'r2'),
+  callerRequestId: fc.constantFrom('', '', 'r1', 'r2'),
   // Without force, a complete pull answers every later request.
   force: fc.constantFrom(true, true, false),
 });

@@ -40,7 +40,7 @@ export interface PullRow {
   bureauCode: string | null;
   forced: boolean;
   /** The caller's own id of the request; null without one. */
-  requestKey: string | null;
+  callerRequestId: string | null;
   /** The applicant's data key, which seals the file. */
   keyId: string;
   /** The integration that asked. */
@@ -56,7 +56,7 @@ export interface PullRow {
 
 /** The pulls of an applicant that a request may get in the place of a new one. */
 export interface EarlierPulls {
-  /** The pull that the same request key has led to before, of either source. */
+  /** The pull that the caller's id of the request has led to before, of either source. */
   sameRequest: PullRow | undefined;
   /** The pull of the same source that has not ended. */
   unfinished: PullRow | undefined;

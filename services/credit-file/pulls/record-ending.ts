@@ -10,10 +10,11 @@ import type { Clock } from '@creditlane/runtime/clock';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { appendAuditRecord } from '../audit/audit-log.ts';
-import { type AuditRecord, pullFacts } from '../audit/audit-record.ts';
+import { type AuditRecord, actorOf, pullFacts } from '../audit/audit-record.ts';
 import type { NeverSentReason } from '../bureaus/transport/inquiry-outcome.ts';
 import type { CreditFile } from '../credit-file.ts';
-import { sealCreditFile } from '../custody/applicant-keys.ts';
+import { sealCreditFile } from '../custody/credit-file-keys.ts';
+import { CREDIT_FILE } from '../own-identity.ts';
 import { insertCreditFile } from '../store/credit-files.ts';
 import {
   endLostPulls,
@@ -189,7 +190,7 @@ export function appendPullRecord(
     ...pullFacts(pull),
     ...act,
     at: clock(),
-    actor: { kind: 'service', id: 'credit-file' },
+    actor: actorOf(CREDIT_FILE),
     requestId: pull.requestId,
   });
 }

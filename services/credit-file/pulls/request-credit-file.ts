@@ -22,7 +22,7 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import { type AuditAction, type AuditRecord, actorOf } from '../audit/audit-record.ts';
 import type { Source } from '../bureaus/bureau.ts';
-import { ensureApplicantKey } from '../custody/applicant-keys.ts';
+import { ensureApplicantKey } from '../custody/credit-file-keys.ts';
 import { findInquirySubject, PURPOSE } from '../inquiry-subject.ts';
 import { type ApplicantCall, applicantNotFound } from '../scope.ts';
 import { isErased } from '../store/applicant-erasures.ts';
@@ -55,7 +55,7 @@ export interface RequestCreditFileDeps {
 export interface CreditFileRequest {
   source: Source;
   /** The caller's own id of the request; empty without one. */
-  requestKey: string;
+  callerRequestId: string;
   force: boolean;
 }
 
@@ -73,7 +73,7 @@ export async function requestCreditFile(
 ): Promise<RequestCreditFileResponse> {
   const { call } = applicantCall;
   const faults = new FieldFaults();
-  faults.checkPrintable('/requestId', request.requestKey);
+  faults.checkPrintable('/requestId', request.callerRequestId);
   faults.throwIfAny('invalid_request');
   const db = deps.requests.of(call);
   return answerCall(db, call, RequestCreditFileResponseSchema, async (store) => {
@@ -163,25 +163,25 @@ async function recordRefusal(
 async function findRepeated(
   db: Queryable,
   { applicant }: ApplicantCall,
-  { source, requestKey }: CreditFileRequest,
+  { source, callerRequestId }: CreditFileRequest,
 ): Promise<PullRow | undefined> {
-  if (requestKey === '') return undefined;
-  return (await findEarlierPulls(db, applicant, source, requestKey)).sameRequest;
+  if (callerRequestId === '') return undefined;
+  return (await findEarlierPulls(db, applicant, source, callerRequestId)).sameRequest;
 }
 
-/** The pull that the request gets instead of a new one. Its request key leads to that pull from then on. */
+/** The pull that the request gets instead of a new one. The caller's id of the request leads to that pull from then on. */
 async function findOrJoinPull(
   { minAgeMs, clock }: RequestCreditFileDeps,
   tx: Queryable,
   { applicant, retailerId }: ApplicantCall,
-  { source, requestKey, force }: CreditFileRequest,
+  { source, callerRequestId, force }: CreditFileRequest,
 ): Promise<PullRow | undefined> {
   // The applications service may have been asked before the erasure, or not have erased yet.
   if (await isErased(tx, { ...applicant, retailerId })) throw applicantErased();
-  const earlier = await findEarlierPulls(tx, applicant, source, requestKey || null);
+  const earlier = await findEarlierPulls(tx, applicant, source, callerRequestId || null);
   const pull = findPullFor(earlier, { force, now: clock(), minAgeMs });
-  if (requestKey !== '' && pull !== undefined && pull !== earlier.sameRequest) {
-    await insertJoinedRequest(tx, pull, requestKey);
+  if (callerRequestId !== '' && pull !== undefined && pull !== earlier.sameRequest) {
+    await insertJoinedRequest(tx, pull, callerRequestId);
   }
   return pull;
 }
@@ -190,7 +190,7 @@ async function insertNew(
   { keyRing, clock, newId, requireConfigured }: RequestCreditFileDeps,
   tx: Queryable,
   { applicant, retailerId, call }: ApplicantCall,
-  { source, requestKey, force, consent }: CreditFileRequest & { consent: StoredConsent },
+  { source, callerRequestId, force, consent }: CreditFileRequest & { consent: StoredConsent },
 ): Promise<PullRow> {
   const owner = { applicantId: applicant.applicantId, retailerId };
   requireConfigured(source);
@@ -208,7 +208,7 @@ async function insertNew(
     retailerId,
     source,
     forced: force,
-    requestKey: requestKey || null,
+    callerRequestId: callerRequestId || null,
     requestedBy: call.identity.subject,
     requestId: call.requestId,
     consent: consentOf(consent),

@@ -39,7 +39,7 @@ function evidenceMessage(pull: ListedPull): PullEvidence {
     requestedBy: pull.requestedBy,
     retailerId: pull.retailerId,
     requestId: pull.requestId,
-    callerRequestId: pull.requestKey ?? '',
+    callerRequestId: pull.callerRequestId ?? '',
     forced: pull.forced,
     consent: consentMessage(pull.consent),
     ...(pull.sentAt && { sentAt: timestampFromDate(pull.sentAt) }),

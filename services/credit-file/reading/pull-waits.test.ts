@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { useApplicant } from '../test-credit-file.ts';
-import { EndedPulls } from './ended-pulls.ts';
+import { PullWaits } from './pull-waits.ts';
 
 const fixture = useApplicant();
-let endedPulls: EndedPulls;
+let pullWaits: PullWaits;
 let isDraining: boolean;
 beforeEach(() => {
   isDraining = false;
-  endedPulls = new EndedPulls(fixture.service.sql, silentLog, () => isDraining);
+  pullWaits = new PullWaits(fixture.service.sql, silentLog, () => isDraining);
 });
-afterEach(() => endedPulls.close());
+afterEach(() => pullWaits.close());
 
 /** Begins to wait for a pull that never ends. */
 function begin(callerId: string, pullId: string = randomUUID()) {
   const stop = new AbortController();
   const wait = { ended: false, stop: () => stop.abort(), promise: Promise.resolve() };
   const options = { callerId, timeoutMs: 3_600_000, signal: stop.signal };
-  wait.promise = endedPulls.wait(pullId, options).then(() => {
+  wait.promise = pullWaits.wait(pullId, options).then(() => {
     wait.ended = true;
   });
   return wait;
@@ -39,7 +39,7 @@ test('a caller with a hundred waits gets no further one, and another caller does
 test('the end of a pull ends the waits for that pull only', async () => {
   const pullId = randomUUID();
   const [first, second, other] = [begin('a', pullId), begin('b', pullId), begin('a')];
-  endedPulls.report(pullId);
+  pullWaits.report(pullId);
   await Promise.all([first.promise, second.promise]);
   expect(other.ended).toBe(false);
 });
@@ -49,10 +49,10 @@ test('a caller that hangs up, a time that is over and a close end a wait', async
   left.stop();
   await left.promise;
   const signal = new AbortController().signal;
-  await endedPulls.wait(randomUUID(), { callerId: 'a', timeoutMs: 1, signal });
-  await endedPulls.wait(randomUUID(), { callerId: 'a', timeoutMs: -1, signal });
+  await pullWaits.wait(randomUUID(), { callerId: 'a', timeoutMs: 1, signal });
+  await pullWaits.wait(randomUUID(), { callerId: 'a', timeoutMs: -1, signal });
   const open = begin('a');
-  await endedPulls.close();
+  await pullWaits.close();
   await open.promise;
 });
 

@@ -16,7 +16,7 @@ interface Wait {
   end: () => void;
 }
 
-export class EndedPulls {
+export class PullWaits {
   readonly #pool: Database['pool'];
   readonly #log: Log;
   readonly #isDraining: () => boolean;

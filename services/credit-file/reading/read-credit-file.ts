@@ -10,15 +10,15 @@ import type { Renewed } from '@creditlane/runtime/env';
 import type { Keys } from '@creditlane/runtime/setting';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import { actorOf, fileFacts, pullFacts } from '../audit/audit-record.ts';
-import { openCreditFile } from '../custody/applicant-keys.ts';
+import { openCreditFile } from '../custody/credit-file-keys.ts';
 import { documentPath } from '../document/document-link.ts';
 import { requireApplicant } from '../inquiry-subject.ts';
 import { isFinished, type PullRow } from '../pulls/pull.ts';
 import type { ApplicantCall } from '../scope.ts';
 import { findLatestFile, type StoredFile } from '../store/credit-files.ts';
 import { findLatestPull } from '../store/pulls.ts';
-import type { EndedPulls } from './ended-pulls.ts';
 import { maskedFile } from './masked-file.ts';
+import type { PullWaits } from './pull-waits.ts';
 
 export interface ReadCreditFileDeps {
   requests: RequestPool;
@@ -27,7 +27,7 @@ export interface ReadCreditFileDeps {
   keyRing: KeyRing;
   /** Signs the links to PDFs. */
   documentLinkKeys: Renewed<Keys>;
-  endedPulls: EndedPulls;
+  pullWaits: PullWaits;
   clock: Clock;
 }
 
@@ -67,7 +67,7 @@ export async function readCreditFile(
   if (pull !== undefined && !isFinished(pull) && waitMs > 0) {
     const timeoutMs = Math.min(waitMs, call.deadlineMs - Date.now() - ANSWER_MS);
     const { subject: callerId } = call.identity;
-    await deps.endedPulls.wait(pull.id, { callerId, timeoutMs, signal: call.signal });
+    await deps.pullWaits.wait(pull.id, { callerId, timeoutMs, signal: call.signal });
     pull = await findLatestPull(db, applicant, retailerId);
     if (pull !== undefined && readsAfterWait) return { ...withoutFile(pull), hasWaited: true };
   }

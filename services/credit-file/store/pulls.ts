@@ -3,11 +3,11 @@ import type { ApplicantOfRetailer } from '@creditlane/crypto/applicant-keys';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Source } from '../bureaus/bureau.ts';
 import type { EarlierPulls, PullRow } from '../pulls/pull.ts';
-import type { ApplicantKey } from '../scope.ts';
+import type { ApplicantRef } from '../scope.ts';
 
 export const PULL_COLUMNS = `pulls.id, pulls.retailer_id AS "retailerId",
      pulls.application_id AS "applicationId", pulls.applicant_id AS "applicantId", pulls.seq,
-     pulls.source, pulls.state, pulls.failure, pulls.bureau_code AS "bureauCode", pulls.forced, pulls.request_key AS "requestKey",
+     pulls.source, pulls.state, pulls.failure, pulls.bureau_code AS "bureauCode", pulls.forced, pulls.request_key AS "callerRequestId",
      pulls.key_id AS "keyId", pulls.requested_by AS "requestedBy", pulls.request_id AS "requestId", pulls.consent,
      pulls.requested_at AS "requestedAt", pulls.sent_at AS "sentAt",
      pulls.finished_at AS "finishedAt"`;
@@ -42,14 +42,14 @@ const selectEarlier = defineStatement<PullRow & { role: keyof EarlierPulls }>(
     ORDER BY pulls.seq DESC LIMIT 1)`,
 );
 
-/** @param requestKey null without one */
+/** @param callerRequestId null without one */
 export async function findEarlierPulls(
   db: Queryable,
-  { applicationId, applicantId }: ApplicantKey,
+  { applicationId, applicantId }: ApplicantRef,
   source: Source,
-  requestKey: string | null,
+  callerRequestId: string | null,
 ): Promise<EarlierPulls> {
-  const rows = await selectEarlier.run(db, [applicationId, applicantId, source, requestKey]);
+  const rows = await selectEarlier.run(db, [applicationId, applicantId, source, callerRequestId]);
   const found = (name: keyof EarlierPulls) => rows.find(({ role }) => role === name);
   return {
     sameRequest: found('sameRequest'),
@@ -84,7 +84,7 @@ export async function insertPull(tx: Queryable, pull: NewPull): Promise<PullRow>
     pull.applicantId,
     pull.source,
     pull.forced,
-    pull.requestKey,
+    pull.callerRequestId,
     pull.keyId,
     pull.requestedBy,
     pull.requestId,
@@ -117,16 +117,16 @@ const insertJoined = defineStatement(
    VALUES ($1, $2, $3, $4)`,
 );
 
-/** Records that a request key leads to this pull, which was requested with another one or without. */
+/** Records that a caller's id of a request leads to this pull, which was requested with another id or without. */
 export async function insertJoinedRequest(
   tx: Queryable,
   { id, applicantId, retailerId }: PullRow,
-  requestKey: string,
+  callerRequestId: string,
 ): Promise<void> {
-  await insertJoined.run(tx, [applicantId, requestKey, retailerId, id]);
+  await insertJoined.run(tx, [applicantId, callerRequestId, retailerId, id]);
 }
 
-const forgetRequestKeys = defineStatement(
+const forgetIds = defineStatement(
   'request_keys_forget',
   `WITH joined AS (DELETE FROM joined_requests WHERE applicant_id = $1 AND retailer_id = $2)
    UPDATE pulls SET request_key = NULL
@@ -134,11 +134,11 @@ const forgetRequestKeys = defineStatement(
 );
 
 /** Deletes the callers' own ids of all requests for the applicant, whose pulls the transaction has locked. */
-export async function forgetRequestKeysOf(
+export async function forgetCallerRequestIds(
   tx: Queryable,
   { applicantId, retailerId }: ApplicantOfRetailer,
 ): Promise<void> {
-  await forgetRequestKeys.run(tx, [applicantId, retailerId]);
+  await forgetIds.run(tx, [applicantId, retailerId]);
 }
 
 const selectLatest = defineStatement<PullRow>(
@@ -156,7 +156,7 @@ const selectLatest = defineStatement<PullRow>(
  */
 export async function findLatestPull(
   db: Queryable,
-  { applicationId, applicantId }: ApplicantKey,
+  { applicationId, applicantId }: ApplicantRef,
   retailerId: string,
 ): Promise<PullRow | undefined> {
   const [row] = await selectLatest.run(db, [applicationId, applicantId, retailerId]);
@@ -178,7 +178,7 @@ const selectPage = defineStatement<ListedPull>(
 /** At most `limit` pulls of the retailer's applicant with a sequence under `before`, newest first. */
 export function findPulls(
   db: Queryable,
-  { applicationId, applicantId }: ApplicantKey,
+  { applicationId, applicantId }: ApplicantRef,
   retailerId: string,
   { before, limit }: { before: number; limit: number },
 ): Promise<ListedPull[]> {
