@@ -50,7 +50,7 @@ export class TokenSigner {
   });
 
   /**
-   * `privateKey` is PKCS8 in DER, or that in base64, or a function for the key of the moment. Throws an Error unless it
+   * `privateKey` is PKCS8 in DER, or that in base64, or a function for the current key. Throws an Error unless it
    * is an Ed25519 key.
    */
   constructor(options: {
@@ -114,7 +114,7 @@ export class TokenVerifier {
     max: CACHED_TOKENS,
   });
 
-  /** `trusted` may be a function for the keys of the moment. Throws an Error that names the issuer whose key cannot be read. */
+  /** `trusted` may be a function for the current keys. Throws an Error that names the issuer whose key cannot be read. */
   constructor(options: {
     audience: string;
     trusted: TrustedKeys | (() => TrustedKeys);

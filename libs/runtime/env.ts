@@ -198,7 +198,7 @@ function oneOf<T extends string>(text: string, values: readonly T[]): T {
   return values.find((value) => value === text) ?? refuse(`one of ${values.join(', ')}`);
 }
 
-/** The value of the moment. A file is read at once when `isOutdated` says so of the value that is known; see `renewedFile`. */
+/** The current value. A file is read at once when `isOutdated` says so of the value that is known; see `renewedFile`. */
 export type Renewed<T> = (isOutdated?: (value: T) => boolean) => T;
 
 /** How soon a new secret is used, beside the time that the kubelet takes to write it. */

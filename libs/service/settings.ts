@@ -66,7 +66,7 @@ const DATABASE_PASSWORD = setting.renewed('DATABASE_PASSWORD', (text) => text, {
     'The password for DATABASE_URL. New connections use what DATABASE_PASSWORD_FILE holds then.',
 });
 
-/** The URL with the password of the moment. */
+/** The URL with the current password. */
 const databaseUrl: Setting<() => string> = {
   variables: [...DATABASE_URL.variables, ...DATABASE_PASSWORD.variables],
   read(env) {

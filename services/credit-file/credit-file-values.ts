@@ -1,6 +1,6 @@
 /**
- * The values of the credit file's enumerations at run time: those that have words in a document, of which the compiler
- * finds one too few or too many.
+ * The values of the credit file's enumerations at run time. They are the keys of the document's words, which the compiler
+ * compares with the enumerations of the interface: one value too few or too many is an error.
  */
 import type { components } from '@creditlane/client';
 import type { CreditFile } from './credit-file.ts';

@@ -56,8 +56,8 @@ const pulls = new EntitySchema({
 
 /**
  * The file of a complete pull. `sealed` is the file's JSON text, encrypted with the data key of the pull. `hit_type` is
- * in the clear, because the list of pulls shows it without opening a file. It tells that the bureau knows the person,
- * or that the file is locked, of an applicant who is named by an id alone, and it is deleted with the file.
+ * in the clear, because the list of pulls shows it without opening a file. It reveals whether the bureau knows the person
+ * and whether the file is locked. The row names the applicant by an id alone, and is deleted with the file.
  */
 const creditFiles = new EntitySchema({
   name: 'credit_files',

@@ -84,8 +84,8 @@ export class PullWorker {
           retailersOfLostQuery(this.#ownIds()),
         ]);
         for (const pull of taken) this.#start(pull);
-        // With more pulls than may run, the end of one of them wakes the loop. A pull that is due and was not taken waits for
-        // the end of another one of its retailer, which wakes the loop, too.
+        // While all places are taken, the next pull that ends wakes the loop. That is also what a due pull waits for that was
+        // not taken, because its retailer has as many running as it may.
         if (free > taken.length) pauseMs = Math.min(pollMs, nextMs);
         const ended = await recordLostPulls(this.#options, retailersOfLost, this.#ownIds());
         for (const lost of ended) {

@@ -23,9 +23,9 @@ export interface OwnedPull extends PullRow {
 
 const OWNED_COLUMNS = `${PULL_COLUMNS}, pulls.fence, pulls.attempts, pulls.traceparent`;
 
-// A running pull whose lease has ended was never sent when it has no sent_at. A retailer has $3 pulls of one source
-// running at most, in all processes, so that those of others are taken before the rest of its own. Processes that
-// take at the same moment may exceed that by as many as they take. SKIP LOCKED: another process is taking the row.
+// A running pull whose lease has ended was never sent if it has no sent_at. All processes together run at most $3 pulls
+// of one retailer and source, so that a retailer with many pulls keeps nobody waiting. Processes that take pulls at the
+// same time may exceed that by as many as they take. SKIP LOCKED: another process is taking the row.
 const takeDue = defineStatement<OwnedPull>(
   'pulls_take',
   `WITH due AS (

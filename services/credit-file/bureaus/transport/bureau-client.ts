@@ -53,7 +53,7 @@ export interface BureauClientOptions<Credentials> {
 /** The most connections to one base URL for access tokens, which are asked for once for all inquiries of a retailer. */
 const TOKEN_CONNECTIONS = 2;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Shorter than the idle time of common servers and gateways, which are 5 s and more. */
+/** Shorter than the idle timeouts of common servers and gateways, the shortest of which is 5 s. */
 const KEEP_ALIVE_MS = 4_000;
 /** The most that a server's `Keep-Alive: timeout` extends it to; undici ends 2 s before that time. */
 const KEEP_ALIVE_MAX_MS = 30_000;
