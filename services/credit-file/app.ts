@@ -13,7 +13,11 @@ import { bureauCredentialsRoutes } from './bureau-credentials/bureau-credentials
 import { openBureaus, type SendInquiry } from './bureaus/open-bureaus.ts';
 import type { CreditFile } from './credit-file.ts';
 import { startFilePurge } from './custody/purge-files.ts';
-import { ERASURE_TIMES, type ErasureTimes, startErasures } from './custody/unfinished-erasures.ts';
+import {
+  ERASURE_TIMES,
+  type ErasureTimes,
+  startUnfinishedErasures,
+} from './custody/unfinished-erasures.ts';
 import { DocumentRenderer } from './document/document-renderer.ts';
 import type { PullRow } from './pulls/pull.ts';
 import { PullMetrics } from './pulls/pull-metrics.ts';
@@ -69,8 +73,11 @@ export async function startCreditFile(
   const optional = { ...client, health: health.optional };
   const consents = connect(ConsentsService, endpoints.applications, optional);
   const applications = connect(ApplicationsService, endpoints.applications, client);
-  const erasing = { pool, rowTurns, keyRing, clock, log, metrics, applications };
-  const erasures = startErasures(erasing, erasureTimes);
+  const shared = {
+    ...{ pool, requests, rowTurns, keyRing, documentLinkKeys, clock, newId, log, metrics },
+    ...{ consents, applications },
+  };
+  const erasures = startUnfinishedErasures(shared, erasureTimes);
   closers.add('credit-file erasures', () => erasures.close());
   const pullMetrics = new PullMetrics(metrics, pool);
   const pullWaits = new PullWaits(pool, log, () => health.isDraining);
@@ -81,19 +88,14 @@ export async function startCreditFile(
     pullWaits.report(pull.id);
   };
   const worker = new PullWorker({
-    pool,
-    log,
-    consents,
+    ...shared,
     sendInquiry: sendInquiry ?? bureaus.inquire,
-    keyRing,
     leaseMs,
     sentLeaseMs: settings.bureaus.deadlineMs + leaseMs,
     maxPulls,
     maxPullsPerRetailer,
     pollMs,
-    clock,
     random,
-    newId,
     onUnknownCodes: (source, codes) => pullMetrics.countUnknownCodes(source, codes),
     onEnded,
   });
@@ -107,8 +109,6 @@ export async function startCreditFile(
   closers.add('credit-file documents', () => renderer.close());
 
   const { hostRules, requireConfigured } = bureaus;
-  const records = { requests, pool, rowTurns, consents, applications };
-  const shared = { ...records, keyRing, documentLinkKeys, clock, newId, log };
   const deps = {
     ...shared,
     requireConfigured,
@@ -121,7 +121,7 @@ export async function startCreditFile(
   return {
     routes: [
       creditFileRoutes(deps),
-      bureauCredentialsRoutes({ requests, keyRing, hostRules, requireConfigured, clock }),
+      bureauCredentialsRoutes({ ...shared, hostRules, requireConfigured }),
     ],
   };
 }

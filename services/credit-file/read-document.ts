@@ -12,7 +12,7 @@ import { actorOf, fileFacts } from './audit/audit-record.ts';
 import type { CreditFile } from './credit-file.ts';
 import { openCreditFile } from './custody/credit-file-keys.ts';
 import { checkLink } from './document/document-link.ts';
-import { maskedFile } from './reading/masked-file.ts';
+import { maskFile } from './reading/mask-file.ts';
 import { findFile } from './store/credit-files.ts';
 
 export interface ReadDocumentDeps extends Pick<Database, 'pool' | 'rowTurns'> {
@@ -53,5 +53,5 @@ export async function readDocument(
   await rowTurns.run(stored.retailerId, () =>
     inTransaction(pool, (tx) => appendAuditRecord(tx, keyRing, record)),
   );
-  return render(maskedFile(JSON.parse(text)), signal);
+  return render(maskFile(JSON.parse(text)), signal);
 }

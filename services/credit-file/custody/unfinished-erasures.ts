@@ -22,7 +22,10 @@ export const ERASURE_TIMES: ErasureTimes = { pollMs: 10_000, baseMs: 20_000, cap
 export type UnfinishedErasuresDeps = FinishErasureDeps & { log: Log; metrics: Metrics };
 
 /** Looks for erasures that are due until closed: one statement for each look, and one for each erasure. */
-export function startErasures(deps: UnfinishedErasuresDeps, times: ErasureTimes): PeriodicTask {
+export function startUnfinishedErasures(
+  deps: UnfinishedErasuresDeps,
+  times: ErasureTimes,
+): PeriodicTask {
   const { pool, log, metrics } = deps;
   metrics.gauge(
     'credit_file_unfinished_erasures',

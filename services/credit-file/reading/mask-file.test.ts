@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CreditFile } from '../credit-file.ts';
-import { maskedFile, maskSin } from './masked-file.ts';
+import { maskFile, maskSin } from './mask-file.ts';
 
 test('a number shows its last three digits, whether it was masked before or not', () => {
   expect(maskSin('046454286')).toBe('***-***-286');
@@ -33,7 +33,7 @@ test.each([
     trades: [{ balanceAmount: 46454286, monthsReviewed: 0 }],
     consumerStatements: [{ dateReported: '2024-01-31', statement }],
   };
-  expect(maskedFile(file)).toEqual({
+  expect(maskFile(file)).toEqual({
     ...file,
     subject: { ...file.subject, sin: '***-***-286' },
     consumerStatements: [{ dateReported: '2024-01-31', statement: shown }],
@@ -44,7 +44,7 @@ test.each([undefined, '', '***-***-286'])(
   'without the whole number of the subject, here %s, other texts stay as they are',
   (sin) => {
     const file = { subject: { ...(sin !== undefined && { sin }), lastName: 'A 286 ***' } };
-    expect(maskedFile(file)).toEqual(file);
+    expect(maskFile(file)).toEqual(file);
   },
 );
 
@@ -54,5 +54,5 @@ test('without the number of the subject, each number of a statement that could b
   const shown =
     'My SIN is ***-***-286, ***-***-286 or ***-***-294; call 416-555-0100, file A046454286';
   const file: CreditFile = { customerNumber: '046454286', consumerStatements: [{ statement }] };
-  expect(maskedFile(file)).toEqual({ ...file, consumerStatements: [{ statement: shown }] });
+  expect(maskFile(file)).toEqual({ ...file, consumerStatements: [{ statement: shown }] });
 });

@@ -5,7 +5,7 @@ import type { CreditFile } from '../credit-file.ts';
  * The file with all but the last three digits of the social insurance number masked, also inside other texts. In a file
  * without the whole number, every number of the persons' own statements that could be one is masked.
  */
-export function maskedFile(file: CreditFile): CreditFile {
+export function maskFile(file: CreditFile): CreditFile {
   const sin = file.subject?.sin;
   const masked = sin ? { ...file, subject: { ...file.subject, sin: maskSin(sin) } } : file;
   const digits = sin?.replaceAll(/\D/g, '') ?? '';

@@ -17,7 +17,7 @@ import { isFinished, type PullRow } from '../pulls/pull.ts';
 import type { ApplicantCall } from '../scope.ts';
 import { findLatestFile, type StoredFile } from '../store/credit-files.ts';
 import { findLatestPull } from '../store/pulls.ts';
-import { maskedFile } from './masked-file.ts';
+import { maskFile } from './mask-file.ts';
 import type { PullWaits } from './pull-waits.ts';
 
 export interface ReadCreditFileDeps {
@@ -84,7 +84,7 @@ export async function readCreditFile(
   const mayReadSin = unmasked && call.identity.permissions.includes(READ_SIN);
   return {
     pull,
-    fileJson: mayReadSin ? text : JSON.stringify(maskedFile(JSON.parse(text))),
+    fileJson: mayReadSin ? text : JSON.stringify(maskFile(JSON.parse(text))),
     documentPath: documentPath(deps.documentLinkKeys(), stored.id, deps.clock()),
     hasWaited: false,
   };

@@ -186,7 +186,7 @@ export function readScoreValue(text: string | undefined) {
 type Fields<T> = { [Name in keyof T]: T[Name] | undefined };
 
 /** The fields that are there; undefined if none is. An empty list is absent. */
-export function present<T extends object>(fields: Fields<T>): Partial<T> | undefined {
+export function presentFields<T extends object>(fields: Fields<T>): Partial<T> | undefined {
   const entries = Object.entries(fields).filter(
     ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
   );

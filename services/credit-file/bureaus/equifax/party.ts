@@ -1,10 +1,13 @@
 /** Courts, agencies and members of Equifax Canada, and the narratives of all records. */
-import { type AnswerValues, present, readEach } from '../answer/answer-values.ts';
+import { type AnswerValues, presentFields, readEach } from '../answer/answer-values.ts';
 import { findElement, findElements } from '../answer/find-element.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 
 export function readParty(from: XmlElement | undefined, values: AnswerValues) {
-  return present({ id: values.text(from, 'CustomerNumber'), name: values.text(from, 'Name') });
+  return presentFields({
+    id: values.text(from, 'CustomerNumber'),
+    name: values.text(from, 'Name'),
+  });
 }
 
 /** A party with its telephone number. */
@@ -12,7 +15,7 @@ export function readMember(from: XmlElement | undefined, values: AnswerValues) {
   const telephone = findElement(from, 'Telephone/ParsedTelephone');
   const number = `${values.text(telephone, 'AreaCode') ?? ''}${values.text(telephone, 'Number') ?? ''}`;
   const extension = values.text(telephone, 'Extension');
-  return present({
+  return presentFields({
     id: values.text(from, 'CustomerNumber'),
     name: values.text(from, 'Name'),
     phoneNumber: (extension === undefined ? number : `${number} ext. ${extension}`) || undefined,

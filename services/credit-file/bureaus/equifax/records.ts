@@ -1,20 +1,20 @@
 /** The public records of an Equifax report: bankruptcies, collections, legal items and secured loans. */
 
 import * as permitted from '../../credit-file-values.ts';
-import { type AnswerValues, present, readEach } from '../answer/answer-values.ts';
+import { type AnswerValues, presentFields, readEach } from '../answer/answer-values.ts';
 import { findElement, findElements } from '../answer/find-element.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 import { readNarratives, readParty } from './party.ts';
 
 export function readBankruptcies(report: XmlElement, values: AnswerValues) {
   return readEach(findElements(report, 'CNBankruptciesOrActs/CNBankruptcyOrAct'), (it) =>
-    present({
+    presentFields({
       dateFiled: values.date(it, 'DateFiled'),
       court: readParty(findElement(it, 'CourtId'), values),
       caseNumber: values.text(it, 'CaseNumberAndTrustee'),
       type: values.code(it, 'Type', 'bankruptcyType', permitted.BANKRUPTCY_TYPES),
       filer: values.code(it, 'Filer', 'bankruptcyFiler', permitted.BANKRUPTCY_FILERS),
-      disposition: present({
+      disposition: presentFields({
         type: values.code(
           it,
           'IntentOrDisposition',
@@ -32,12 +32,12 @@ export function readBankruptcies(report: XmlElement, values: AnswerValues) {
 
 export function readCollections(report: XmlElement, values: AnswerValues) {
   return readEach(findElements(report, 'CNCollections/CNCollection'), (it) =>
-    present({
+    presentFields({
       type: values.code(it, '', 'collectionType', permitted.COLLECTION_TYPES),
       assignedDate: values.date(it, 'AssignedDate'),
       agency: readParty(findElement(it, 'AgencyId'), values),
       agencyAccountNumber: values.text(it, 'LedgerNumber'),
-      creditor: present({
+      creditor: presentFields({
         accountNumberAndOrName: values.text(it, 'CollectionCreditor/AccountNumberAndOrName'),
       }),
       industry: readIndustry(findElement(it, 'CollectionCreditor'), values),
@@ -53,7 +53,7 @@ export function readCollections(report: XmlElement, values: AnswerValues) {
 
 export function readLegalItems(report: XmlElement, values: AnswerValues) {
   return readEach(findElements(report, 'CNLegalItems/CNLegalItem'), (it) =>
-    present({
+    presentFields({
       type: values.code(it, '', 'legalItemType', permitted.LEGAL_ITEM_TYPES),
       dateFiled: values.date(it, 'DateFiled'),
       court: readParty(findElement(it, 'CourtId'), values),
@@ -71,10 +71,10 @@ export function readLegalItems(report: XmlElement, values: AnswerValues) {
 
 export function readSecuredLoans(report: XmlElement, values: AnswerValues) {
   return readEach(findElements(report, 'CNSecuredLoans/CNSecuredLoan'), (it) =>
-    present({
+    presentFields({
       dateFiled: values.date(it, 'DateFiled'),
       court: readParty(findElement(it, 'CourtId'), values),
-      creditor: present({
+      creditor: presentFields({
         nameAddressAndAmount: values.text(it, 'SecuredLoanCreditorId/NameAddressAndAmount'),
       }),
       industry: readIndustry(findElement(it, 'SecuredLoanCreditorId'), values),

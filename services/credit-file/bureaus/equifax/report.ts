@@ -4,7 +4,7 @@ import type { CreditFile } from '../../credit-file.ts';
 import * as permitted from '../../credit-file-values.ts';
 import {
   type AnswerValues,
-  present,
+  presentFields,
   readEach,
   readName,
   readScoreValue,
@@ -17,7 +17,7 @@ import { readTrades } from './trades.ts';
 
 /** @param report CNConsumerCreditReport */
 export function readReport(report: XmlElement, values: AnswerValues): CreditFile {
-  const file = present<CreditFile>({
+  const file = presentFields<CreditFile>({
     source: 'EQUIFAX',
     ...readHeader(findElement(report, 'CNHeader'), values),
     subject: readSubject(report, values),
@@ -27,13 +27,13 @@ export function readReport(report: XmlElement, values: AnswerValues): CreditFile
     securedLoans: readSecuredLoans(report, values),
     trades: readTrades(report, values),
     localInquiries: readEach(findElements(report, 'CNLocalInquiries/CNLocalInquiry'), (it) =>
-      present({
+      presentFields({
         date: values.dateAttribute(it, 'date'),
         customer: readMember(findElement(it, 'CustomerId'), values),
       }),
     ),
     foreignInquiries: readEach(findElements(report, 'CNForeignInquiries/CNForeignInquiry'), (it) =>
-      present({
+      presentFields({
         date: values.dateAttribute(it, 'date'),
         memberNameAndNumber: joinWords(
           // This element has the name of the member, not a province.
@@ -43,7 +43,7 @@ export function readReport(report: XmlElement, values: AnswerValues): CreditFile
       }),
     ),
     specialServices: readEach(findElements(report, values.pathOf('specialService')), (it) =>
-      present({
+      presentFields({
         type: values.code(it, '', 'specialService', permitted.SPECIAL_SERVICE_TYPES),
         dateReported: values.date(it, values.pathOf('specialServiceDate')),
         customer: readMember(it, values),
@@ -52,7 +52,7 @@ export function readReport(report: XmlElement, values: AnswerValues): CreditFile
     consumerStatements: readEach(
       findElements(report, 'CNConsumerStatements/CNConsumerStatement'),
       (it) =>
-        present({
+        presentFields({
           dateReported: values.date(it, 'DateReported'),
           dateToBePurged: values.date(it, 'DateToBePurged'),
           statement: values.text(it, 'Statement'),
@@ -73,7 +73,7 @@ function readHeader(header: XmlElement | undefined, values: AnswerValues) {
     fileSinceDate: creditFile && values.date(creditFile, 'FileSinceDate'),
     lastActivityDate: creditFile && values.date(creditFile, 'DateOfLastActivity'),
     requestedDate: creditFile && values.date(creditFile, 'DateOfRequest'),
-    bureau: present({
+    bureau: presentFields({
       id: values.text(creditFile, 'FileOwner/BureauCode'),
       name: values.text(creditFile, 'FileOwner/BureauContactInformation'),
     }),
@@ -83,19 +83,19 @@ function readHeader(header: XmlElement | undefined, values: AnswerValues) {
 
 function readSubject(report: XmlElement, values: AnswerValues): CreditFile['subject'] {
   const subject = findElement(report, 'CNHeader/Subject');
-  return present<NonNullable<CreditFile['subject']>>({
+  return presentFields<NonNullable<CreditFile['subject']>>({
     ...readName(findElement(subject, 'SubjectName'), values),
     sin: subject && values.sin(subject, 'SubjectId/SocialInsuranceNumber'),
     dateOfBirth: subject && values.date(subject, 'SubjectId/DateOfBirth'),
     dateOfDeath: subject && values.date(subject, 'SubjectId/DateOfDeath'),
     otherNames: readEach(findElements(report, 'CNOtherNames/CNOtherName'), (it) =>
-      present({
+      presentFields({
         type: values.code(it, '', 'otherName', permitted.OTHER_NAME_TYPES),
         ...readName(it, values),
       }),
     ),
     addressHistory: readEach(latestFirst(report, 'CNAddresses/CNAddress', ADDRESS_CODES), (it) =>
-      present({
+      presentFields({
         dateReported: values.date(it, 'DateReported'),
         streetNo: values.text(it, 'CivicNumber'),
         streetName: values.text(it, 'StreetName'),
@@ -107,7 +107,7 @@ function readSubject(report: XmlElement, values: AnswerValues): CreditFile['subj
     employmentHistory: readEach(
       latestFirst(report, 'CNEmployments/CNEmployment', EMPLOYMENT_CODES),
       (it) =>
-        present({
+        presentFields({
           dateEmployed: values.date(it, values.pathOf('employmentStart')),
           dateLeft: values.date(it, values.pathOf('employmentEnd')),
           employerName: values.text(it, 'Employer'),
@@ -138,7 +138,7 @@ function readProvince(from: XmlElement, path: string, values: AnswerValues) {
 }
 
 function readScore(it: XmlElement, values: AnswerValues) {
-  return present({
+  return presentFields({
     ...readScoreValue(values.text(it, 'Result/Value')),
     narratives: readEach([it], ({ attributes }) => attributes.description?.trim() || undefined),
     reasons: readEach(findElements(it, 'Reasons/Reason'), ({ attributes }) => {

@@ -8,7 +8,7 @@ import {
   TRADE_NARRATIVES,
   TRADE_STATUSES,
 } from '../../credit-file-values.ts';
-import { type AnswerValues, present, readEach } from '../answer/answer-values.ts';
+import { type AnswerValues, presentFields, readEach } from '../answer/answer-values.ts';
 import { findElement, findElements } from '../answer/find-element.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 import { readMember, readNarratives } from './party.ts';
@@ -62,7 +62,7 @@ function readTrade(
   const extendedType =
     extended && values.code(extended, 'PortfolioType', 'portfolioType', PORTFOLIO_TYPES);
   const rateOrStatus = values.code(it, 'PaymentRate', 'paymentRate', RATES_AND_STATUSES);
-  return present<Trade>({
+  return presentFields<Trade>({
     dateReported: dates('DateReported'),
     creditor: readMember(findElement(it, 'CreditorId'), values),
     accountNumber: values.text(it, 'AccountNumber'),
@@ -84,7 +84,7 @@ function readTrade(
     previousHighPaymentRates: readEach(
       findElements(it, 'PreviousHighPaymentRates/PreviousHighPaymentRate'),
       (rate) =>
-        present({
+        presentFields({
           date: values.date(rate, 'Date'),
           rate: values.code(rate, '', 'paymentRate', PAYMENT_RATES),
         }),

@@ -3,7 +3,7 @@ import type { CreditFile } from '../../credit-file.ts';
 import * as permitted from '../../credit-file-values.ts';
 import {
   type AnswerValues,
-  present,
+  presentFields,
   readEach,
   readName,
   readScoreValue,
@@ -29,7 +29,7 @@ export function readReport(report: XmlElement, file: XmlElement, values: AnswerV
       values.leaveOut(file, name, UNKNOWN_SECTION);
     }
   }
-  const creditFile = present<CreditFile>({
+  const creditFile = presentFields<CreditFile>({
     source: 'TRANSUNION',
     customerNumber: values.text(report, 'MemberCode'),
     fileSinceDate: values.date(file, 'OnFileDate'),
@@ -41,9 +41,9 @@ export function readReport(report: XmlElement, file: XmlElement, values: AnswerV
     ),
     trades: readEach(findElements(file, 'Trades/Trade'), (it) => readTrade(it, values)),
     localInquiries: readEach(findElements(file, 'Inquiries/Inquiry'), (it) =>
-      present({
+      presentFields({
         date: values.date(it, 'Date'),
-        customer: present({
+        customer: presentFields({
           id: values.text(it, 'MemberCode'),
           name: values.text(it, 'MemberName'),
         }),
@@ -64,16 +64,16 @@ function readSubject(file: XmlElement, values: AnswerValues): CreditFile['subjec
   }));
   // A name of an unknown type is the own one only where no name is known to be.
   const own = names.find(({ isOwn }) => isOwn) ?? names.find(({ type }) => type === undefined);
-  return present<NonNullable<CreditFile['subject']>>({
+  return presentFields<NonNullable<CreditFile['subject']>>({
     ...readName(own?.it, values),
     sin: values.sin(file, 'PersonalInformation/SIN'),
     dateOfBirth: values.date(file, 'PersonalInformation/DOB'),
     otherNames: names
       .filter((name) => name !== own)
-      .map(({ it, type }) => present({ type, ...readName(it, values) }))
+      .map(({ it, type }) => presentFields({ type, ...readName(it, values) }))
       .filter((name) => name !== undefined),
     addressHistory: readEach(findElements(file, 'Addresses/Address'), (it) =>
-      present({
+      presentFields({
         dateReported: values.date(it, 'DateReported'),
         ...splitStreet(values.text(it, 'Street')),
         city: values.text(it, 'City'),
@@ -113,12 +113,12 @@ function splitStreet(street: string | undefined) {
 function readCollection(it: XmlElement, values: AnswerValues) {
   const balanceAmount = values.amount(it, 'CurrentBalance');
   const datePaid = values.date(it, 'DatePaidOut');
-  return present<NonNullable<CreditFile['collections']>[number]>({
+  return presentFields<NonNullable<CreditFile['collections']>[number]>({
     type: readCollectionType(values.isGiven(it, 'DatePaidOut'), balanceAmount),
     assignedDate: values.date(it, 'DateReported'),
-    agency: present({ name: values.text(it, 'MemberName') }),
+    agency: presentFields({ name: values.text(it, 'MemberName') }),
     agencyAccountNumber: values.text(it, 'Account'),
-    creditor: present({ accountNumberAndOrName: values.text(it, 'Creditor') }),
+    creditor: presentFields({ accountNumberAndOrName: values.text(it, 'Creditor') }),
     originalAmount: values.amount(it, 'OriginalAmount'),
     balanceAmount,
     datePaid,
@@ -139,7 +139,7 @@ function readCollectionType(isPaidOut: boolean, balanceAmount = 0) {
 
 function readScore(it: XmlElement, values: AnswerValues) {
   const factors = [1, 2, 3, 4].map((index) => values.text(it, `Factor${index}`));
-  return present({
+  return presentFields({
     ...readScoreValue(values.text(it, 'Score')),
     narratives: readEach([it], () => values.text(it, 'Product')),
     // A factor of 0 is none.

@@ -6,7 +6,7 @@ import {
   PORTFOLIO_TYPES,
   TRADE_NARRATIVES,
 } from '../../credit-file-values.ts';
-import { type AnswerValues, present } from '../answer/answer-values.ts';
+import { type AnswerValues, presentFields } from '../answer/answer-values.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 
 export function readTrade(it: XmlElement, values: AnswerValues): Trade | undefined {
@@ -15,9 +15,9 @@ export function readTrade(it: XmlElement, values: AnswerValues): Trade | undefin
     values.code(it, 'Narrative2', 'narrative', TRADE_NARRATIVES),
     values.code(it, 'Frequency', 'paymentFrequency', TRADE_NARRATIVES),
   ].filter((narrative) => narrative !== undefined);
-  return present<Trade>({
+  return presentFields<Trade>({
     dateReported: values.date(it, 'DateRevised'),
-    creditor: present({
+    creditor: presentFields({
       id: values.text(it, 'MemberCode'),
       name: values.text(it, 'MemberName'),
     }),

@@ -1,6 +1,6 @@
 /** The section of the person whom a file is about. */
 
-import { maskSin } from '../../reading/masked-file.ts';
+import { maskSin } from '../../reading/mask-file.ts';
 import type { Tag } from '../sheet/sheet.ts';
 import { drawHeading } from '../sheet/table.ts';
 import { formatPostalCode } from '../words/formats.ts';
