@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { dayOf, isCalendarDate } from '@creditlane/runtime/calendar-date';
-import type { Renewed } from '@creditlane/runtime/env';
+import type { Renewed } from '@creditlane/runtime/renewed-file';
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { decrypt, encrypt } from './aes-gcm.ts';
 

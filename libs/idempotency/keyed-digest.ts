@@ -1,7 +1,7 @@
 /** Digests of stored requests from which a request that holds personal data cannot be guessed. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Call } from '@creditlane/rpc/call';
-import type { Renewed } from '@creditlane/runtime/env';
+import type { Renewed } from '@creditlane/runtime/renewed-file';
 import { type Keys, setting } from '@creditlane/runtime/setting';
 import { withTodaysDate } from '@creditlane/runtime/telemetry/key-dates';
 

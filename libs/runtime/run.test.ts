@@ -98,7 +98,8 @@ test('a configuration that is not valid: one fatal log entry and exit code 1', a
 
 test('the new text of a file that is refused is logged with the path, and without the text', async () => {
   const body = `
-    const { refuse, renewedFile } = await import('./env.ts');
+    const { refuse } = await import('./env.ts');
+    const { renewedFile } = await import('./renewed-file.ts');
     const parse = () => refuse('a key');
     renewedFile('package.json', parse, { text: 'before', value: 1 }, 0)();
     process.exit(0);

@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Closers } from './closers.ts';
 import { withTimeLimit } from './concurrency/time-limit.ts';
-import { ConfigError, type Env, type RefusedRenewal, refusedRenewals } from './env.ts';
+import { ConfigError, type Env } from './env.ts';
 import { Health } from './health.ts';
+import { type RefusedRenewal, refusedRenewals } from './renewed-file.ts';
 import { readSettings, setting } from './setting.ts';
 import { loggableMessage } from './telemetry/error-fields.ts';
 import { createLog, type Log, type LogOptions } from './telemetry/log.ts';

@@ -1,12 +1,6 @@
 /** The settings of a process, declared once: environment variable, type, default, limits, documentation. */
-import {
-  type Env,
-  type EnvReader,
-  parseBase64,
-  parseDurationMs,
-  type Renewed,
-  readEnv,
-} from './env.ts';
+import { type Env, type EnvReader, parseBase64, parseDurationMs, readEnv } from './env.ts';
+import type { Renewed } from './renewed-file.ts';
 import { observeKeyDates, splitKeyDate } from './telemetry/key-dates.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 

@@ -10,7 +10,7 @@ import type { CreateApplicationRequest } from '@creditlane/proto/applications/v1
 import type { Call } from '@creditlane/rpc/call';
 import { type Fault, fieldFault } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
-import type { Renewed } from '@creditlane/runtime/env';
+import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
 import type { KeyUse } from './applicant/key-use.ts';
 import { newApplication } from './application.ts';

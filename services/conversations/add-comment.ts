@@ -16,7 +16,7 @@ import {
 import type { Client } from '@creditlane/rpc/client';
 import { rowOf, type SubmissionCall, submissionNotFound } from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
-import type { Renewed } from '@creditlane/runtime/env';
+import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
 import {
   applicationNotFound,

@@ -9,7 +9,7 @@ import { rewrapTables } from '@creditlane/crypto/rotation';
 import { readStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
 import { dumpTables } from '@creditlane/postgres/test-table-dump';
 import { CommentAsCreditorRequestSchema } from '@creditlane/proto/conversations/v1/conversations_service';
-import { renewedFile } from '@creditlane/runtime/env';
+import { renewedFile } from '@creditlane/runtime/renewed-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { openComment } from './sealed-comment.ts';
 import { sealedTables } from './store/sealed-tables.ts';

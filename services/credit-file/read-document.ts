@@ -5,7 +5,7 @@ import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Call } from '@creditlane/rpc/call';
 import { notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
-import type { Renewed } from '@creditlane/runtime/env';
+import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
 import { appendAuditRecord } from './audit/audit-log.ts';
 import { actorOf, fileFacts } from './audit/audit-record.ts';

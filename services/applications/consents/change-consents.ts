@@ -13,7 +13,7 @@ import {
 import type { Call } from '@creditlane/rpc/call';
 import { notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
-import type { Renewed } from '@creditlane/runtime/env';
+import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
 import { mayActFor } from '../directory/user.ts';
 import { retailerOf } from '../scope.ts';

@@ -14,7 +14,7 @@ import {
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import type { Call } from '@creditlane/rpc/call';
 import type { Clock } from '@creditlane/runtime/clock';
-import type { Renewed } from '@creditlane/runtime/env';
+import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
 import { defaultExpiry } from '../consents/consent.ts';
 import { applicationSubmitted } from '../events.ts';

@@ -6,7 +6,7 @@ import type { ConsentsService } from '@creditlane/proto/applications/v1/consents
 import type { Client } from '@creditlane/rpc/client';
 import { notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
-import type { Renewed } from '@creditlane/runtime/env';
+import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import { actorOf, fileFacts, pullFacts } from '../audit/audit-record.ts';

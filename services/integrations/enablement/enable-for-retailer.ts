@@ -17,7 +17,7 @@ import type { Client } from '@creditlane/rpc/client';
 import { notFound } from '@creditlane/rpc/fault';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import type { Clock } from '@creditlane/runtime/clock';
-import type { Renewed } from '@creditlane/runtime/env';
+import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
 import { integrationEnabled } from '../events.ts';
 import { requireIntegration } from '../integration.ts';
