@@ -12,9 +12,9 @@ import {
 import { checkLink } from './document/document-link.ts';
 import { pullMessage, sourceOf } from './pulls/pull.ts';
 import { type RequestCreditFileDeps, requestCreditFile } from './pulls/request-credit-file.ts';
-import { type ReadDocumentDeps, readDocument } from './read-document.ts';
 import { listPulls } from './reading/list-pulls.ts';
 import { type ReadCreditFileDeps, readCreditFile } from './reading/read-credit-file.ts';
+import { type ReadDocumentDeps, readDocument } from './reading/read-document.ts';
 import { applicantCall } from './scope.ts';
 
 /** The routes to mount. */

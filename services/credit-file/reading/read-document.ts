@@ -7,13 +7,13 @@ import { notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
-import { appendAuditRecord } from './audit/audit-log.ts';
-import { actorOf, fileFacts } from './audit/audit-record.ts';
-import type { CreditFile } from './credit-file.ts';
-import { openCreditFile } from './custody/credit-file-keys.ts';
-import { checkLink } from './document/document-link.ts';
-import { maskFile } from './reading/mask-file.ts';
-import { findFile } from './store/credit-files.ts';
+import { appendAuditRecord } from '../audit/audit-log.ts';
+import { actorOf, fileFacts } from '../audit/audit-record.ts';
+import type { CreditFile } from '../credit-file.ts';
+import { openCreditFile } from '../custody/credit-file-keys.ts';
+import { checkLink } from '../document/document-link.ts';
+import { findFile } from '../store/credit-files.ts';
+import { maskFile } from './mask-file.ts';
 
 export interface ReadDocumentDeps extends Pick<Database, 'pool' | 'rowTurns'> {
   /** Opens the sealed files, and seals the head of the audit log. */

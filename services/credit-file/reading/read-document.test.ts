@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import { beforeEach, expect, test } from 'vitest';
-import { readPdf } from './document/test-read-pdf.ts';
-import { asIntegration, read, readEnded, request, useApplicant } from './test-credit-file.ts';
+import { readPdf } from '../document/test-read-pdf.ts';
+import { asIntegration, read, readEnded, request, useApplicant } from '../test-credit-file.ts';
 
 const fixture = useApplicant();
 
