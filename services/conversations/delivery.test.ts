@@ -72,15 +72,14 @@ test('an answer that is discarded delivers nothing', async () => {
   expect((await read('RETAILER')).map(inShort)).toEqual(['RETAILER x: QUEUED']);
 });
 
-test('a comment whose bytes were damaged is left out and logged, unless no other is on its page', async () => {
+const DAMAGE = `UPDATE comments SET sealed = set_byte(sealed, length(sealed) - 1, get_byte(sealed, length(sealed) - 1) # 1)
+     WHERE id = ANY ($1)`;
+
+test('a comment whose bytes were damaged is left out and logged, also when it is alone on its page', async () => {
   const { service, submission } = fixture;
   for (const text of ['one', 'two', 'three']) await commentAsRetailer(service, submission, text);
   const [, damaged] = await read('RETAILER');
-  await service.sql.query(
-    `UPDATE comments SET sealed = set_byte(sealed, length(sealed) - 1, get_byte(sealed, length(sealed) - 1) # 1)
-     WHERE id = $1`,
-    [damaged?.id],
-  );
+  await service.sql.query(DAMAGE, [[damaged?.id]]);
   const first = await readAs(service, 'CREDITOR', submission, { limit: 2 });
   const { nextCursor: cursor } = first;
   const second = await readAs(service, 'CREDITOR', submission, { limit: 2, cursor });
@@ -88,12 +87,40 @@ test('a comment whose bytes were damaged is left out and logged, unless no other
   expect(shown).toEqual(['RETAILER three: DELIVERED', 'RETAILER one: DELIVERED']);
   expect(second.nextCursor).toBe('');
   expect(service.log.join()).toContain(`"commentId":"${damaged?.id}"`);
-  const alone = readAs(service, 'CREDITOR', submission, {
-    limit: 1,
-    cursor: await cursorAfterNewest(),
-  });
-  await expect(alone).rejects.toMatchObject({ kind: 'internal' });
+  const pages = await readPages(1);
+  expect(pages.map((page) => page.map(({ comment }) => comment))).toEqual([['three'], [], ['one']]);
 });
 
-const cursorAfterNewest = async () =>
-  (await readAs(fixture.service, 'CREDITOR', fixture.submission, { limit: 1 })).nextCursor;
+test('a conversation none of whose newest comments can be decrypted cannot be read', async () => {
+  const { service, submission } = fixture;
+  for (const text of ['one', 'two']) await commentAsRetailer(service, submission, text);
+  await service.sql.query(DAMAGE, [(await read('RETAILER')).map(({ id }) => id)]);
+  for (const limit of [1, 25]) {
+    const page = readAs(service, 'CREDITOR', submission, { limit });
+    await expect(page).rejects.toMatchObject({ kind: 'internal' });
+  }
+});
+
+test('damaged comments among long ones: every other comment is on a page', async () => {
+  const { service, submission } = fixture;
+  const texts = Array.from({ length: 30 }, (_, index) => `${index} ${'😀'.repeat(9_990)}`);
+  const ids: string[] = [];
+  for (const text of texts) ids.push((await commentAsCreditor(service, submission, text)).id);
+  const isDamaged = (index: number) => index === 25 || index === 28;
+  await service.sql.query(DAMAGE, [ids.filter((_, index) => isDamaged(index))]);
+  const shown = (await readPages(100)).flat().map(({ comment }) => comment.split(' ')[0]);
+  const others = [...texts.keys()].filter((index) => !isDamaged(index));
+  expect(shown).toEqual(others.toReversed().map(String));
+});
+
+/** The comments of every page, read by cursors from the newest to the oldest. */
+async function readPages(limit: number): Promise<Comment[][]> {
+  const pages: Comment[][] = [];
+  let cursor = '';
+  do {
+    const page = await readAs(fixture.service, 'RETAILER', fixture.submission, { limit, cursor });
+    pages.push(page.comments);
+    cursor = page.nextCursor;
+  } while (cursor !== '');
+  return pages;
+}

@@ -14,7 +14,12 @@ import {
 import type { Client } from '@creditlane/rpc/client';
 import { type ListKey, sequenceBefore } from '@creditlane/rpc/lists/list-cursor';
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
-import { couldBeInScope, rowOf, type SubmissionCall } from '@creditlane/rpc/submission-call';
+import {
+  couldBeInScope,
+  rowOf,
+  type SubmissionCall,
+  type SubmissionKey,
+} from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { conversationNotFound, sideOf } from './comment.ts';
@@ -31,14 +36,20 @@ export interface ReadConversationDeps {
   log: Log;
 }
 
+const listOf = ({ applicationId, creditorId }: SubmissionKey): ListKey => [
+  'comments',
+  applicationId,
+  creditorId,
+];
+
 type OpenedComment = Omit<CommentRow, 'sealed'> & CommentContent;
 
 /**
  * A page of a conversation, newest comment first. Comments of the other side that no integration has
  * read before are delivered to the calling one, unless the call discards the answer. A comment counts as
  * delivered once it is part of an answer, also when the connection breaks before the answer arrives. A comment whose
- * bytes were damaged is left out, so that all others can be read. When none of the page can be decrypted, the key ring is
- * at fault rather than the bytes, and the read fails.
+ * bytes were damaged is left out, so that all others can be read: a page of nothing else is empty. When the conversation's
+ * newest comments cannot be decrypted either, the key ring is at fault rather than the bytes, and the read fails.
  *
  * @throws Fault `conversation_not_found`, the same for another tenant's conversation as for none at all, or
  *   `invalid_cursor`
@@ -49,7 +60,7 @@ export async function readConversation(
   { limit, cursor, discarded }: { limit: number; cursor: string; discarded: boolean },
 ): Promise<Page<Comment>> {
   const { submission, scope, call } = submissionCall;
-  const list: ListKey = ['comments', submission.applicationId, submission.creditorId];
+  const list = listOf(submission);
   // One comment more than the page holds shows whether there is a next page.
   const page = { before: sequenceBefore(cursor, list), limit: limit + 1 };
   const found = await findComments(deps.requests.of(call), submission, scope, page);
@@ -60,21 +71,44 @@ export async function readConversation(
     found ?? [],
     limit,
     ({ seq }) => [String(seq)],
-    ({ sealed, ...row }): OpenedComment | undefined => {
-      try {
-        return { ...row, ...openComment(deps.keyRing, sealed, row.id, row.retailerId) };
-      } catch (err) {
-        if (!(err instanceof SealError)) throw err;
-        deps.log.error({ err, commentId: row.id }, 'a comment cannot be decrypted');
-        damage = err;
-        return undefined;
-      }
+    (row): OpenedComment | undefined => {
+      const comment = openRow(deps.keyRing, row);
+      if (!(comment instanceof SealError)) return comment;
+      deps.log.error({ err: comment, commentId: row.id }, 'a comment cannot be decrypted');
+      damage = comment;
+      return undefined;
     },
+    ({ sealed }) => sealed.length,
   );
   const items = opened.filter((it) => it !== undefined);
-  if (items.length === 0 && damage !== undefined) throw damage;
+  if (items.length === 0 && damage !== undefined && !(await opensAny(deps, submissionCall))) {
+    throw damage;
+  }
   if (!discarded) await deliver(deps, submissionCall, items);
   return { items: items.map(commentMessage), nextCursor };
+}
+
+/** How many of the newest comments are tried before the key ring is taken to be at fault. */
+const TRIED_COMMENTS = 100;
+
+/** Whether the key ring opens one of the conversation's newest comments. */
+async function opensAny(
+  { requests, keyRing }: ReadConversationDeps,
+  { submission, scope, call }: SubmissionCall,
+): Promise<boolean> {
+  const newest = { before: sequenceBefore('', listOf(submission)), limit: TRIED_COMMENTS };
+  const rows = (await findComments(requests.of(call), submission, scope, newest)) ?? [];
+  return rows.some((row) => !(openRow(keyRing, row) instanceof SealError));
+}
+
+/** The comment of a row, or the error of one that cannot be decrypted. Throws while the key ring lacks its key. */
+function openRow(keyRing: KeyRing, { sealed, ...row }: CommentRow): OpenedComment | SealError {
+  try {
+    return { ...row, ...openComment(keyRing, sealed, row.id, row.retailerId) };
+  } catch (error) {
+    if (error instanceof SealError) return error;
+    throw error;
+  }
 }
 
 /** Throws unless the submission is within the scope: its conversation has no comment yet. */

@@ -21,6 +21,9 @@ export const MAX_PAGE_BYTES = 256 * 1024;
 /**
  * The page of the first `limit` records of `rows`, or of as many as fit. `rows` has one more where a later
  * page follows. `itemOf` makes the item of a row, and is called for no more rows than it must.
+ *
+ * @param storedBytesOf the bytes that the statement counted for a row. They count where the item has fewer, such as that
+ *   of a row which cannot be read: otherwise the page could end where the statement ended, without a cursor.
  */
 export function pageOf<Row, Item = Row>(
   list: ListKey,
@@ -28,8 +31,9 @@ export function pageOf<Row, Item = Row>(
   limit: number,
   position: (row: Row) => readonly string[],
   itemOf: (row: Row) => Item = (row) => row as unknown as Item,
+  storedBytesOf?: (row: Row) => number,
 ): Page<Item> {
-  const items = itemsThatFit(rows, limit, itemOf);
+  const items = itemsThatFit(rows, limit, itemOf, storedBytesOf);
   const last = items.length < rows.length ? rows[items.length - 1] : undefined;
   return { items, nextCursor: last === undefined ? '' : cursorAfter(list, position(last)) };
 }
@@ -39,12 +43,13 @@ export function itemsThatFit<Row, Item>(
   rows: readonly Row[],
   limit: number,
   itemOf: (row: Row) => Item,
+  storedBytesOf: (row: Row) => number = () => 0,
 ): Item[] {
   const items: Item[] = [];
   let bytes = 0;
   for (const row of rows.slice(0, limit)) {
     const item = itemOf(row);
-    bytes += jsonBytes(item);
+    bytes += Math.max(jsonBytes(item), storedBytesOf(row));
     if (bytes > MAX_PAGE_BYTES && items.length > 0) break;
     items.push(item);
   }
