@@ -3,12 +3,13 @@
  *
  * Until its transaction ends, a request in progress holds a shared advisory lock that is named after
  * its key. A request that timed out on a row lock finds out by that advisory lock whether a duplicate
- * request is in progress, or whether an unrelated write holds the row.
+ * request is in progress, or whether an unrelated write holds the row. So does a request that was refused: the
+ * duplicate may have passed the rule that refused it.
  */
 import { isLockTimeout } from '@creditlane/postgres/error-classes';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { CallIdempotency } from '@creditlane/rpc/call';
-import { conflict } from '@creditlane/rpc/fault';
+import { conflict, Fault, type FaultKind } from '@creditlane/rpc/fault';
 
 /**
  * SQL condition that is always true, never waits, and marks the request as in progress until the
@@ -48,9 +49,17 @@ const selectDuplicate = defineStatement<{ in_progress: boolean }>(
   `SELECT NOT pg_try_advisory_xact_lock(${lockIdSql('$1::text', '$2::text', '$3::text')}) AS in_progress`,
 );
 
+/** The kinds of faults by which a rule refuses a request. The others say that it could not be handled. */
+const REFUSALS: ReadonlySet<FaultKind> = new Set(['invalid', 'not_found', 'conflict']);
+
+/** Whether a rule refused the write. A duplicate request may have met other records, and have an answer. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Fault && REFUSALS.has(error.kind);
+}
+
 /**
  * For a write that failed with `error` and whose transaction is over. Throws the fault
- * `idempotency_in_progress` when the write timed out on a lock while a duplicate request is in
+ * `idempotency_in_progress` when the write timed out on a lock, or was refused, while a duplicate request is in
  * progress; the write itself changed nothing.
  */
 export async function refuseDuplicateInProgress(
@@ -58,7 +67,7 @@ export async function refuseDuplicateInProgress(
   { callerId, operation, key }: CallIdempotency,
   error: unknown,
 ): Promise<void> {
-  if (!isLockTimeout(error)) return;
+  if (!isLockTimeout(error) && !isRefusal(error)) return;
   const [duplicate] = await selectDuplicate.run(db, [callerId, operation, key]);
   if (!duplicate?.in_progress) return;
   throw conflict(

@@ -3,6 +3,7 @@ import type { Queryable } from '@creditlane/postgres/statement';
 import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { CallIdempotency } from '@creditlane/rpc/call';
+import { conflict, unavailable } from '@creditlane/rpc/fault';
 import type { Keys } from '@creditlane/runtime/setting';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { markInProgress } from './duplicate-requests.ts';
@@ -236,6 +237,26 @@ test('a lock timeout beside a duplicate request is idempotency_in_progress, and 
     await markInProgress(tx, { ...idempotency, operation: 'submit' });
     await expect(timeOut()).rejects.toBe(lockTimeout);
   });
+});
+
+test('a refusal after a duplicate was accepted is its answer, and beside one in progress idempotency_in_progress', async () => {
+  const refusal = conflict('archived', 'The application is archived.');
+  const refuse = () => Promise.reject(refusal);
+  await expect(answerOnce(pool, idempotency, refuse)).rejects.toBe(refusal);
+  await inTransaction(pool, async (tx) => {
+    await markInProgress(tx, idempotency);
+    const inProgress = { kind: 'conflict', code: 'idempotency_in_progress' };
+    await expect(answerOnce(pool, idempotency, refuse)).rejects.toMatchObject(inProgress);
+  });
+  const overtaken = answerOnce(pool, idempotency, async () => {
+    await answerOnce(pool, idempotency, write('first'));
+    throw refusal;
+  });
+  expect(await overtaken).toEqual(firstAnswer);
+  const other = { ...idempotency, key: 'other' };
+  const unavailableNow = unavailable('out of reach');
+  const failed = answerOnce(pool, other, () => Promise.reject(unavailableNow));
+  await expect(failed).rejects.toBe(unavailableNow);
 });
 
 test('two requests without a key have an effect each', async () => {

@@ -16,7 +16,7 @@ import { concurrentIndexMigration, sqlMigration } from '@creditlane/postgres/sql
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { CallIdempotency } from '@creditlane/rpc/call';
 import { invalid } from '@creditlane/rpc/fault';
-import { markInProgressSql, refuseDuplicateInProgress } from './duplicate-requests.ts';
+import { isRefusal, markInProgressSql, refuseDuplicateInProgress } from './duplicate-requests.ts';
 
 const PRIMARY_KEY = 'idempotency_key';
 
@@ -173,7 +173,8 @@ export type Outcome<T> = { replayed: false; answer: T } | { replayed: true; answ
 
 /**
  * Runs a write at most once per key. `write` must store its answer in the transaction of its effect;
- * a request whose answer is stored already, or is stored by a faster duplicate, gets that answer.
+ * a request whose answer is stored already, or is stored by a faster duplicate, gets that answer, also where `write`
+ * throws a fault that refuses the request.
  * Without `idempotency`, `write` just runs. Throws the faults of `findStoredAnswer` and
  * `refuseDuplicateInProgress`, and what `write` throws.
  */
@@ -212,7 +213,10 @@ export async function writeFirst<T extends NonNullable<unknown>>(
       const written = await attempt();
       if (written) return written;
     } catch (error) {
+      // In this order: a duplicate that is no longer in progress has stored its answer, or never will.
       await refuseDuplicateInProgress(db, idempotency, error);
+      const replayed = isRefusal(error) && (await findStoredAnswer(db, idempotency));
+      if (replayed) return { replayed: true, answer: replayed };
       if (!isDuplicateRequest(error) || attempts === MAX_ATTEMPTS) throw error;
       isDuplicate = true;
     }
