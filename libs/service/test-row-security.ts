@@ -30,6 +30,20 @@ export async function listUnsecuredTables({
   return Object.fromEntries(rows.map(({ name, privileges }) => [name, privileges]));
 }
 
+/** The columns of a table that requests may change. Before `findBreaches`, which gives requests every privilege. */
+export async function listUpdatedColumns(
+  { sql, requestRole }: TestDatabase,
+  table: string,
+): Promise<string[]> {
+  const { rows } = await sql.query<{ name: string }>(
+    `SELECT attname AS name FROM pg_attribute
+     WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped
+       AND has_column_privilege($2, attrelid, attnum, 'UPDATE') ORDER BY attnum`,
+    [table, requestRole],
+  );
+  return rows.map(({ name }) => name);
+}
+
 /** The parties of a submission. */
 interface Parties {
   creditorId: string;
@@ -113,7 +127,8 @@ async function findBreachesOf(
   const update = `UPDATE ${table} SET ${column} = ${column}`;
   expect((await run({}, update)).count === 0, 'a request without a scope changes rows');
   const isOwnOrRefused = ({ count, code = '' }: StatementOutcome) =>
-    count === ownPlaces.size || [FOREIGN_KEY_VIOLATION, RESTRICT_VIOLATION].includes(code);
+    count === ownPlaces.size ||
+    [FOREIGN_KEY_VIOLATION, RESTRICT_VIOLATION, REFUSED_BY_POLICY].includes(code);
   expect(isOwnOrRefused(await run(own, update)), 'a tenant changes other rows than its own');
   const deleted = await run(own, `DELETE FROM ${table}`);
   expect(isOwnOrRefused(deleted), 'a tenant deletes other rows than its own');

@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import { findBreachesBetween, listUnsecuredTables } from '@creditlane/service/test-row-security';
+import {
+  findBreachesBetween,
+  listUnsecuredTables,
+  listUpdatedColumns,
+} from '@creditlane/service/test-row-security';
 import { expect, test } from 'vitest';
 import { findApplicationSummaries } from './store/application-summaries.ts';
 import { findApplication } from './store/applications.ts';
@@ -50,6 +54,11 @@ test('every table is under row security, or holds nothing of a tenant for reques
     outbox: ['INSERT'],
     outbox_lease: [],
   });
+});
+
+test('a request changes nothing of an application but its status', async () => {
+  const columns = await listUpdatedColumns(fixture.applications.database, 'applications');
+  expect(columns).toEqual(['status']);
 });
 
 // Before findBreaches, which gives requests every privilege.

@@ -14,6 +14,7 @@ import { applicantKeys1765000000000 } from './migrations/0010-applicant-keys.ts'
 import { answersByAge } from './migrations/0011-answers-by-age.ts';
 import { outboxByDay } from './migrations/0012-outbox-by-day.ts';
 import { applicationsByStatus1765600000000 } from './migrations/0013-applications-by-status.ts';
+import { createdApplications1766200000000 } from './migrations/0014-created-applications.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -40,6 +41,7 @@ export const applications = defineService(
         ...answersByAge,
         ...outboxByDay,
         applicationsByStatus1765600000000,
+        createdApplications1766200000000,
       ],
       lockTimeout: true,
     },

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
-import { findBreachesBetween, listUnsecuredTables } from '@creditlane/service/test-row-security';
+import {
+  findBreachesBetween,
+  listUnsecuredTables,
+  listUpdatedColumns,
+} from '@creditlane/service/test-row-security';
 import { expect, test } from 'vitest';
 import { findComments } from './store/conversations.ts';
 import {
@@ -28,6 +32,13 @@ test('every table is under row security, or out of the reach of requests', async
     // TypeORM's list of the migrations that were run.
     migrations: [],
   });
+});
+
+test('a request changes nothing of a comment but its delivery, and nothing of a conversation but its sequence', async () => {
+  const { database } = fixture.service;
+  const delivery = ['delivered_at', 'delivered_to_integration_id'];
+  expect(await listUpdatedColumns(database, 'comments')).toEqual(delivery);
+  expect(await listUpdatedColumns(database, 'conversations')).toEqual(['last_seq']);
 });
 
 test.each(['creditors', 'retailers'] as const)(

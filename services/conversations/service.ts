@@ -4,6 +4,7 @@ import { startConversations } from './app.ts';
 import { conversations1764100000000 } from './migrations/0001-conversations.ts';
 import { rowSecurity1764600000000 } from './migrations/0002-row-security.ts';
 import { answersByAge } from './migrations/0003-answers-by-age.ts';
+import { sentComments1766200000000 } from './migrations/0004-sent-comments.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -15,7 +16,12 @@ export const conversations = defineService(
     database: {
       name: 'creditlane_conversations',
       entities: TABLES,
-      migrations: [conversations1764100000000, rowSecurity1764600000000, ...answersByAge],
+      migrations: [
+        conversations1764100000000,
+        rowSecurity1764600000000,
+        ...answersByAge,
+        sentComments1766200000000,
+      ],
       // A comment holds a connection for a few milliseconds and never during a call to another service.
       poolSize: { default: 5, min: 2 },
       lockTimeout: true,

@@ -3,7 +3,11 @@ import { create } from '@bufbuild/protobuf';
 import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { DecisionSchema, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
-import { findBreachesBetween, listUnsecuredTables } from '@creditlane/service/test-row-security';
+import {
+  findBreachesBetween,
+  listUnsecuredTables,
+  listUpdatedColumns,
+} from '@creditlane/service/test-row-security';
 import { expect, test } from 'vitest';
 import {
   insertFree,
@@ -42,6 +46,38 @@ test('every table is under row security, or out of the reach of requests', async
     reconciliation_positions: [],
     reconciliation_differences: [],
   });
+});
+
+test('a request changes nothing of a submission but its terms, last sequence and income status', async () => {
+  const { database } = fixture.service;
+  expect(await listUpdatedColumns(database, 'submissions')).toEqual([
+    'last_seq',
+    'terms',
+    'income_status',
+    'income_status_set_at',
+    'income_status_set_by',
+  ]);
+  expect(await listUpdatedColumns(database, 'decisions')).toEqual([]);
+});
+
+test("a retailer's request reads the submissions and decisions of its scope, and writes none", async () => {
+  const submission = await decideOnNew(randomUUID());
+  const { applicationId, creditorId, retailerId } = submission;
+  const within = (scope: RowScope, text: string) =>
+    inTransaction(fixture.service.database.requests.within(scope), async (tx) => {
+      const { rowCount } = await tx.query(text, [applicationId]);
+      return rowCount;
+    });
+  const update = 'UPDATE submissions SET last_seq = last_seq WHERE application_id = $1';
+  const insert = `INSERT INTO decisions (application_id, creditor_id, seq, recorded_at, decision)
+    SELECT application_id, creditor_id, 9, now(), 'DECLINED' FROM submissions WHERE application_id = $1`;
+  const read = 'SELECT FROM decisions WHERE application_id = $1';
+  expect(await within({ retailers: [retailerId] }, read)).toBe(2);
+  for (const text of [update, insert]) {
+    const refused = { code: '42501', message: expect.stringContaining('row-level security') };
+    await expect(within({ retailers: [retailerId] }, text)).rejects.toMatchObject(refused);
+    expect(await within({ creditors: [creditorId] }, text)).toBe(1);
+  }
 });
 
 test.each(['creditors', 'retailers'] as const)(

@@ -10,6 +10,7 @@ import { reconciliation1764700000001 } from './migrations/0006-reconciliation.ts
 import { inboxByDay } from './migrations/0007-inbox-by-day.ts';
 import { answersByAge } from './migrations/0008-answers-by-age.ts';
 import { outboxByDay } from './migrations/0009-outbox-by-day.ts';
+import { creditorsDecide } from './migrations/0010-creditors-decide.ts';
 import { decisions as decisionsTable, submissions } from './tables.ts';
 
 export const decisions = defineService(
@@ -30,6 +31,7 @@ export const decisions = defineService(
         ...inboxByDay,
         ...answersByAge,
         ...outboxByDay,
+        ...creditorsDecide,
       ],
       lockTimeout: true,
     },

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { findBreaches, listUnsecuredTables } from '@creditlane/service/test-row-security';
+import {
+  findBreaches,
+  listUnsecuredTables,
+  listUpdatedColumns,
+} from '@creditlane/service/test-row-security';
 import { expect, test } from 'vitest';
 import { findEnablement } from './store/enablements.ts';
 import { findGrants, revokeGrant, saveGrant } from './store/grants.ts';
@@ -35,6 +39,10 @@ test('every table is under row security, or out of the reach of requests', async
     outbox: ['INSERT'],
     outbox_lease: [],
   });
+});
+
+test('a request changes nothing of an API key but its revocation', async () => {
+  expect(await listUpdatedColumns(fixture.database, 'keys')).toEqual(['revoked_at']);
 });
 
 test('without their filter, statements for one integration reach no row of another', async () => {

@@ -13,6 +13,7 @@ import { answersSealedWith1765000000001 } from './migrations/0009-answers-sealed
 import { answersByAge } from './migrations/0010-answers-by-age.ts';
 import { outboxByDay } from './migrations/0011-outbox-by-day.ts';
 import { quotaUnits1766100000000 } from './migrations/0012-quota-units.ts';
+import { issuedKeys1766200000000 } from './migrations/0013-issued-keys.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -38,6 +39,7 @@ export const integrations = defineService(
         ...answersByAge,
         ...outboxByDay,
         quotaUnits1766100000000,
+        issuedKeys1766200000000,
       ],
       lockTimeout: true,
     },
