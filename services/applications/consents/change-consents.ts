@@ -70,11 +70,7 @@ export function revokeConsent(
   const { consentId, applicantId, revokedBy } = request;
   return changeConsents(deps, request, revokedBy, call, async (tx, { user, retailer }) => {
     if (revokedBy !== '' && !mayActFor(user, retailer)) throw ineligibleUser('/revokedBy');
-    const by = {
-      at: deps.clock(),
-      integrationId: call.identity.subject,
-      userId: revokedBy || null,
-    };
+    const by = { integrationId: call.identity.subject, userId: revokedBy || null };
     const revoked = await revokeRows(tx, { consentId, applicantId }, by);
     const consent = revoked ?? (await findConsent(tx, consentId, applicantId));
     if (!consent) throw notFound('consent_not_found', 'The applicant has no such consent.');

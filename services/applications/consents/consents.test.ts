@@ -3,7 +3,7 @@ import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Application } from '@creditlane/proto/applications/v1/application';
 import type { RecordConsentRequestSchema } from '@creditlane/proto/applications/v1/consents_service';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { lockApplication } from '../store/applications.ts';
 import {
   anApplicant,
@@ -215,6 +215,14 @@ describe('a consent permits no inquiry', () => {
     const second = await submit(creditorId);
     expect(second).not.toBe(first);
     expect(await permitting()).toBe(second);
+  });
+
+  test('once a replica whose clock is ahead revoked it, and the next submission records one that does', async () => {
+    const { id } = await record();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 30_000 });
+    await revoke(id).finally(() => vi.useRealTimers());
+    expect(await permitting()).toBeUndefined();
+    expect(await submit()).not.toBe('');
   });
 
   test('once it was revoked, although a submission that began before is made afterwards', async () => {

@@ -119,7 +119,24 @@ export interface SubmittedConsents {
   userId: string;
   integrationId: string;
   submittedAt: Date;
+  /** When the submission began, before it waited for its locks, as `readDatabaseTime` gives it. */
+  begunAt: string;
   expiresAt: Date;
+}
+
+const selectTime = defineStatement<{ now: string }>(
+  'consents_database_time',
+  'SELECT statement_timestamp()::text AS now',
+);
+
+/**
+ * The time by the database's clock, to the microsecond. Submissions and revocations are compared by it, because
+ * the clocks of two replicas may differ by more than the time between a revocation and the next submission.
+ */
+export async function readDatabaseTime(db: Queryable): Promise<string> {
+  const [row] = await selectTime.run(db, []);
+  if (row === undefined) throw new Error('the query returns one row');
+  return row.now;
 }
 
 /**
@@ -143,13 +160,13 @@ const insertSubmitted = defineStatement(
    AND NOT EXISTS (
      SELECT FROM consents
      WHERE consents.applicant_id = of_request.applicant_id AND consents.purpose = 'CREDIT_APPLICATION'
-       AND consents.revoked_at >= $6)`,
+       AND consents.revoked_at >= $8::timestamptz)`,
 );
 
 /** Inserts the consents of a submission that the applicants have not given already. */
 export async function insertSubmittedConsents(
   tx: Queryable,
-  { consents, userId, integrationId, submittedAt, expiresAt }: SubmittedConsents,
+  { consents, userId, integrationId, submittedAt, expiresAt, begunAt }: SubmittedConsents,
 ): Promise<void> {
   await insertSubmitted.run(tx, [
     consents.map(({ applicantId }) => applicantId),
@@ -159,6 +176,7 @@ export async function insertSubmittedConsents(
     integrationId,
     submittedAt,
     expiresAt,
+    begunAt,
   ]);
 }
 
@@ -184,7 +202,7 @@ export async function findConsent(
 const updateRevoked = defineStatement<Row>(
   'consents_revoke',
   `UPDATE consents
-   SET revoked_at = $3, revoked_by_integration_id = $4, revoked_by_user_id = $5
+   SET revoked_at = statement_timestamp(), revoked_by_integration_id = $3, revoked_by_user_id = $4
    WHERE applicant_id = $2 AND revoked_at IS NULL AND purpose = (
      SELECT named.purpose FROM consents AS named
      WHERE named.id = $1 AND named.applicant_id = $2 AND named.revoked_at IS NULL)
@@ -198,9 +216,9 @@ const updateRevoked = defineStatement<Row>(
 export async function revokeRows(
   tx: Queryable,
   { consentId, applicantId }: { consentId: string; applicantId: string },
-  by: { at: Date; integrationId: string; userId: string | null },
+  by: { integrationId: string; userId: string | null },
 ): Promise<StoredConsent | undefined> {
-  const values = [consentId, applicantId, by.at, by.integrationId, by.userId];
+  const values = [consentId, applicantId, by.integrationId, by.userId];
   const rows = await updateRevoked.run(tx, values);
   const row = rows.find(({ id }) => id === consentId);
   return row && consentFromRow(row);

@@ -19,7 +19,7 @@ import type { Keys } from '@creditlane/runtime/setting';
 import { defaultExpiry } from '../consents/consent.ts';
 import { applicationSubmitted } from '../events.ts';
 import { retailerOf } from '../scope.ts';
-import { insertSubmittedConsents } from '../store/consents.ts';
+import { insertSubmittedConsents, readDatabaseTime } from '../store/consents.ts';
 import { insertSubmissions, readSubmissionFacts } from '../store/submissions.ts';
 import { answerToStore, changeApplication, loadStoredAnswer } from '../stored-application.ts';
 import { checkSubmission } from './submission.ts';
@@ -52,6 +52,7 @@ export async function submitApplication(
   const retailerId = retailerOf(call.identity);
   const submittedAt = deps.clock();
   const db = deps.requests.of(call);
+  const begunAt = await readDatabaseTime(db);
 
   const keyed = withKeyedDigest(call, deps.digestKeys);
   const target = { applicationId, retailerId };
@@ -70,7 +71,7 @@ export async function submitApplication(
     const by = { userId, integrationId: call.identity.subject };
     await insertSubmissions(tx, { ...submission, ...by });
     const expiresAt = defaultExpiry(submittedAt);
-    await insertSubmittedConsents(tx, { consents, ...by, submittedAt, expiresAt });
+    await insertSubmittedConsents(tx, { consents, ...by, submittedAt, begunAt, expiresAt });
     const events = applicationSubmitted({ ...submission, retailerId }, call.traceparent);
     await appendToOutbox(tx, events);
     return answer;
