@@ -33,7 +33,7 @@ describe('a decision', () => {
   test.each(['AWAITING_DECISION', 'DRAFT'] as const)(
     'with the value %s, which only the platform sets, is refused',
     (name) => {
-      expect(refusedFields({ decision: DecisionValue[name] })).toEqual(['/decision']);
+      expect(refusedFields({ decision: DecisionValue[name] })).toEqual(['/decision/decision']);
     },
   );
 
@@ -41,8 +41,8 @@ describe('a decision', () => {
     'dated %s is refused',
     (date) => {
       expect(refusedFields({ firstPaymentDate: date, deliveryDate: date })).toEqual([
-        '/firstPaymentDate',
-        '/deliveryDate',
+        '/decision/firstPaymentDate',
+        '/decision/deliveryDate',
       ]);
     },
   );
@@ -54,14 +54,14 @@ describe('a decision', () => {
   test('with conditions of several lines is accepted, and with a NUL is refused', () => {
     expect(refusedFields({ conditions: 'Proof of income\n\tTwo pay stubs' })).toEqual([]);
     expect(refusedFields({ conditions: 'a\0b', program: 'a\0b', tier: 'a\nb' })).toEqual([
-      '/program',
-      '/tier',
-      '/conditions',
+      '/decision/program',
+      '/decision/tier',
+      '/decision/conditions',
     ]);
   });
 
   test('with several faults is refused with all of them', () => {
     const change = { decision: DecisionValue.DRAFT, deliveryDate: '2026-02-30' };
-    expect(refusedFields(change)).toEqual(['/decision', '/deliveryDate']);
+    expect(refusedFields(change)).toEqual(['/decision/decision', '/decision/deliveryDate']);
   });
 });

@@ -9,20 +9,21 @@ const PLATFORM_VALUES = new Set([DecisionValue.AWAITING_DECISION, DecisionValue.
  * Refuses a decision that a creditor cannot record. The message has passed the constraints of its
  * proto; these are the rules that a proto cannot express.
  *
- * @throws Fault `invalid_decision`, which names every refused field by its JSON pointer
+ * @throws Fault `invalid_decision`, which names every refused field by its JSON pointer in the request
  */
 export function checkDecision(decision: Decision): void {
   const faults = new FieldFaults();
   if (PLATFORM_VALUES.has(decision.decision)) {
-    faults.add('/decision', `${DecisionValue[decision.decision]} cannot be written`);
+    faults.add('/decision/decision', `${DecisionValue[decision.decision]} cannot be written`);
   }
   for (const field of ['firstPaymentDate', 'deliveryDate'] as const) {
     const date = decision[field];
-    if (date !== undefined) faults.checkDate(`/${field}`, date);
+    if (date !== undefined) faults.checkDate(`/decision/${field}`, date);
   }
-  faults.checkPrintable('/program', decision.program ?? '');
-  faults.checkPrintable('/tier', decision.tier ?? '');
+  faults.checkPrintable('/decision/program', decision.program ?? '');
+  faults.checkPrintable('/decision/tier', decision.tier ?? '');
   // Conditions are free text of several lines; NUL is the one character that PostgreSQL cannot store.
-  if (decision.conditions?.includes('\0')) faults.add('/conditions', 'must not hold a NUL');
+  if (decision.conditions?.includes('\0'))
+    faults.add('/decision/conditions', 'must not hold a NUL');
   faults.throwIfAny('invalid_decision');
 }

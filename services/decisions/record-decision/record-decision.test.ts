@@ -203,9 +203,13 @@ test('ids in upper case name the same submission', async () => {
 
 describe('a refused decision writes nothing:', () => {
   test.each([
-    ['AWAITING_DECISION', { decision: DecisionValue.AWAITING_DECISION }, '/decision'],
-    ['DRAFT', { decision: DecisionValue.DRAFT }, '/decision'],
-    ['a date that does not exist', { ...APPROVED, deliveryDate: '2026-02-30' }, '/deliveryDate'],
+    ['AWAITING_DECISION', { decision: DecisionValue.AWAITING_DECISION }, '/decision/decision'],
+    ['DRAFT', { decision: DecisionValue.DRAFT }, '/decision/decision'],
+    [
+      'a date that does not exist',
+      { ...APPROVED, deliveryDate: '2026-02-30' },
+      '/decision/deliveryDate',
+    ],
   ])('%s', async (_, decision, pointer) => {
     await expect(decide(decision)).rejects.toMatchObject({
       kind: 'invalid',
