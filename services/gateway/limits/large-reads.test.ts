@@ -4,6 +4,7 @@ import { digestApiKey } from '@creditlane/crypto/api-key';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { LINK_SIGNATURE } from '../fake-services/test-credit-file-service.ts';
+import { LargeReads } from '../middleware/large-reads.ts';
 import { startTestGateway } from '../test-gateway.ts';
 
 const READS_AT_ONCE = 4;
@@ -27,6 +28,38 @@ function holdBack(count: number): () => void {
   gateway.services.gates.getConversation.push(...gates);
   return release.resolve;
 }
+
+test('reads that begin while two others end run four at once, whatever the moment', async () => {
+  // At most so many steps of promises lie between the end of a read and the removal of its queue.
+  for (let steps = 0; steps < 10; steps += 1) {
+    const reads = new LargeReads();
+    const [ended, later] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let running = 0;
+    const begun: Promise<void>[] = [];
+    const begin = () => {
+      const read = () => {
+        running += 1;
+        return later.promise;
+      };
+      for (let n = 0; n < READS_AT_ONCE; n += 1) begun.push(reads.run('caller', read));
+    };
+    const beginAfter = async () => {
+      await ended.promise;
+      for (let step = 0; step < steps; step += 1) await undefined;
+      begin();
+    };
+    // The first read ends, the new ones begin, and the second read ends, step by step.
+    const first = reads.run('caller', () => ended.promise);
+    const beginning = beginAfter();
+    const second = reads.run('caller', () => ended.promise);
+    ended.resolve();
+    await Promise.all([first, beginning, second]);
+    begin();
+    expect(running).toBe(READS_AT_ONCE);
+    later.resolve();
+    await Promise.all(begun);
+  }
+});
 
 describe('of the large reads of a caller', () => {
   test('four are under way at once, and the others wait for their turn', async () => {

@@ -31,7 +31,8 @@ export class LargeReads {
     try {
       return await queue.run(read);
     } finally {
-      if (queue.isIdle) this.#queues.delete(caller);
+      // Another read that ended at once may have removed this queue, and a new read have made one of its own.
+      if (queue.isIdle && this.#queues.get(caller) === queue) this.#queues.delete(caller);
     }
   }
 }
