@@ -43,6 +43,18 @@ describe('one replica', () => {
     expect(await burst(20)).toBe(10);
   });
 
+  test('does not take an error of its own for an integrations service that is away', async () => {
+    const { clock } = openQuota(TEN);
+    const block = new RequestBlock(TEN, () => clock.nowMs);
+    const broken = {
+      ...USED_UP,
+      get granted(): number {
+        throw new TypeError('broken');
+      },
+    };
+    await expect(block.take(TEN, async () => broken)).rejects.toThrow('broken');
+  });
+
   test('forgets a refusal once the limit is raised', async () => {
     const aDay = { requests: 1, windowMs: 86_400_000 };
     const { clock, openBlock } = openQuota(aDay);

@@ -147,15 +147,12 @@ export class RequestBlock {
     // Given back once: after a failed call it is not known whether the service has them.
     this.#returned = 0;
     const limit = this.#limit;
-    try {
-      const taken = await ask(limit, demand);
-      this.#isAway = false;
-      // What was granted of an earlier limit is given back with the next call, for which those who wait wait again.
-      if (isSameLimit(limit, this.#limit)) this.#receive(taken, demand, sentMs);
-      else this.#returned += taken.granted;
-    } catch {
-      this.#isAway = true;
-    }
+    const taken = await ask(limit, demand).catch(() => undefined);
+    this.#isAway = taken === undefined;
+    if (taken === undefined) return;
+    // What was granted of an earlier limit is given back with the next call, for which those who wait wait again.
+    if (isSameLimit(limit, this.#limit)) this.#receive(taken, demand, sentMs);
+    else this.#returned += taken.granted;
   }
 
   #receive({ granted, wholeInMs, validMs }: TakenRequests, { waiting }: Demand, sentMs: number) {
