@@ -8,11 +8,13 @@ export class StaticFile {
   readonly version: string;
   readonly #type: string;
   readonly #content: Buffer;
+  readonly #compress: typeof compress;
   /** Compressed on a thread of its own, which at the start would delay every process by 0.2 s. */
   readonly #compressed = new Map<Coding, Promise<Buffer>>();
 
-  constructor(type: string, content: string | Buffer) {
+  constructor(type: string, content: string | Buffer, compressContent = compress) {
     this.#type = type;
+    this.#compress = compressContent;
     this.#content = Buffer.from(content);
     this.version = createHash('sha256').update(this.#content).digest('base64url');
   }
@@ -28,7 +30,7 @@ export class StaticFile {
       ctx.status = 304;
       return;
     }
-    const coding = this.#isCompressible() ? acceptedCoding(ctx) : undefined;
+    const coding = acceptedCoding(ctx);
     if (coding !== undefined) {
       ctx.set('Content-Encoding', coding);
       ctx.body = await this.#compressedAs(coding);
@@ -38,15 +40,13 @@ export class StaticFile {
     ctx.set('Content-Type', this.#type);
   }
 
-  #isCompressible(): boolean {
-    return !this.#type.startsWith('image/');
-  }
-
   #compressedAs(coding: Coding): Promise<Buffer> {
     let compressed = this.#compressed.get(coding);
     if (compressed === undefined) {
-      compressed = compress(this.#content, coding, 'small');
+      compressed = this.#compress(this.#content, coding, 'small');
       this.#compressed.set(coding, compressed);
+      // The next request tries again.
+      compressed.catch(() => this.#compressed.delete(coding));
     }
     return compressed;
   }

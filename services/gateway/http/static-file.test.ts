@@ -1,0 +1,28 @@
+import { brotliDecompressSync } from 'node:zlib';
+import type { Context } from 'koa';
+import { expect, test } from 'vitest';
+import { compress } from './content-coding.ts';
+import { StaticFile } from './static-file.ts';
+
+/** What StaticFile needs of the context of a request whose client takes brotli. */
+function contextOf(): Context {
+  const headers = new Map<string, string>();
+  return {
+    fresh: false,
+    get: () => 'br',
+    acceptsEncodings: () => 'br',
+    set: (name: string, value: string) => void headers.set(name, value),
+  } as unknown as Context;
+}
+
+test('a file whose compression failed once is compressed for the next request', async () => {
+  let calls = 0;
+  const file = new StaticFile('text/css', 'p { color: red; }', (...args) => {
+    calls += 1;
+    return calls === 1 ? Promise.reject(new Error('no memory')) : compress(...args);
+  });
+  await expect(file.send(contextOf(), 'no-cache')).rejects.toThrow('no memory');
+  const ctx = contextOf();
+  await file.send(ctx, 'no-cache');
+  expect(brotliDecompressSync(ctx.body as Buffer).toString()).toBe('p { color: red; }');
+});
