@@ -1,6 +1,6 @@
 /** Reads the JSON body of a request, and no more of it than is allowed. */
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { MIMEType } from 'node:util';
 import { cancelled, type Fault, invalid } from '@creditlane/rpc/fault';
 import { GrowingBuffer } from './growing-buffer.ts';
@@ -17,7 +17,7 @@ const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * The value of a body within the limits. Throws an `invalid` Fault when the body is larger (the rest is
+ * The value of a body within the limits; undefined for a body that declares no length and has no bytes. Throws an `invalid` Fault when the body is larger (the rest is
  * not read), not declared as JSON, not UTF-8 or malformed, and a `cancelled` Fault when the client hangs up or was answered meanwhile.
  *
  * Before the bytes come into memory, `reserve` is called with their number: once with the declared length,
@@ -29,22 +29,37 @@ export async function readJsonBody(
   { maxBytes, ...limits }: JsonLimits & { maxBytes: number },
   reserve: (bytes: number) => void,
 ): Promise<unknown> {
-  const { 'content-type': type, 'content-encoding': coding, expect } = req.headers;
-  if (type === undefined || !isJsonInUtf8(type)) {
-    throw invalid('not_json', 'the body must be sent as Content-Type: application/json, in UTF-8');
-  }
-  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-    throw invalid('not_json', 'the body must be sent without a Content-Encoding');
-  }
   const declared = declaredBytes(req);
+  const { expect } = req.headers;
+  const isAwaited = req.httpVersionMinor > 0 && expect !== undefined && CONTINUE.test(expect);
+  const refusal = refusalOfType(req.headers);
+  if (refusal !== undefined && (declared > 0 || isAwaited)) throw refusal;
   if (declared > maxBytes) throw tooLarge(maxBytes);
   if (declared > 0) reserve(declared);
-  if (req.httpVersionMinor > 0 && expect && CONTINUE.test(expect)) res.writeContinue();
-  const bytes = await read(req, maxBytes, declared > 0 ? undefined : reserve);
+  if (isAwaited) res.writeContinue();
+  const reserveNext = (length: number) => {
+    if (refusal !== undefined) throw refusal;
+    reserve(length);
+  };
+  const bytes = await read(req, maxBytes, declared > 0 ? undefined : reserveNext);
+  if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw invalid('not_utf8', 'the body is not UTF-8');
   const text = bytes.toString('utf8');
   // Parsers may ignore a byte order mark (RFC 8259, section 8.1).
   return parseJsonText(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text, limits);
+}
+
+/** The Fault of a body that is not declared as JSON in UTF-8. */
+function refusalOfType(headers: IncomingHttpHeaders): Fault | undefined {
+  const { 'content-type': type, 'content-encoding': coding } = headers;
+  if (type === undefined || !isJsonInUtf8(type)) {
+    const message = 'the body must be sent as Content-Type: application/json, in UTF-8';
+    return invalid('not_json', message);
+  }
+  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
+    return invalid('not_json', 'the body must be sent without a Content-Encoding');
+  }
+  return undefined;
 }
 
 /** JSON has no parameters (RFC 8259, section 11), so that all but a charset are ignored. */
@@ -59,8 +74,8 @@ function isJsonInUtf8(type: string): boolean {
   return parsed.essence === JSON_TYPE && UTF8_CHARSETS.has(charset.toLowerCase());
 }
 
-/** Whether the request has a body. */
-export function hasBody(req: IncomingMessage): boolean {
+/** Whether the request may have a body: one that declares no length may have no bytes. */
+export function mayHaveBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || declaredBytes(req) > 0;
 }
 

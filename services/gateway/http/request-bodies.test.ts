@@ -136,6 +136,26 @@ describe('bodies', () => {
     expect(status).toBe(413);
   });
 
+  test('a body in chunks without a byte is no body, and one of another type is 415', async () => {
+    const send = (method: string, path: string, key: string, body: string) =>
+      new Promise<[number | undefined, string]>((resolve, reject) => {
+        const headers = { authorization: key, 'transfer-encoding': 'chunked' };
+        const sending = httpRequest(gateway.url + path, { method, headers });
+        sending.on('response', async (response) => {
+          const text = (await response.toArray()).join('');
+          resolve([response.statusCode, text === '' ? '' : JSON.parse(text).code]);
+        });
+        sending.on('error', reject);
+        sending.end(body);
+      });
+    const key = `/v1/platform/integrations/${newId()}/keys/${newId()}`;
+    expect(await send('DELETE', key, gateway.platformKey, '')).toEqual([204, '']);
+    expect(await send('DELETE', key, gateway.platformKey, 'x')).toEqual([415, 'not_json']);
+    const decide = (body: string) => send('POST', gateway.decisionPath, gateway.key, body);
+    expect(await decide('')).toEqual([400, 'body_missing']);
+    expect(await decide('{}')).toEqual([415, 'not_json']);
+  });
+
   test('100 Continue is sent only to a client whose body is read', async () => {
     const exchange = (key: string) =>
       new Promise<{ continued: boolean; status: number | undefined }>((resolve, reject) => {

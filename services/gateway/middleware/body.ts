@@ -3,7 +3,7 @@ import { finished } from 'node:stream';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { Operation } from '../document/operation.ts';
 import type { Validator } from '../document/validation.ts';
-import { hasBody, readJsonBody } from '../http/json-body.ts';
+import { mayHaveBody, readJsonBody } from '../http/json-body.ts';
 import { measuredLimit, type SharedLimit } from '../limits/shared-limit.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 import { MIN_BYTES_COUNTED } from './answer.ts';
@@ -26,7 +26,7 @@ export function readBody(
 ): OperationMiddleware {
   return async function readBody(ctx, next) {
     const { req, res, state } = ctx;
-    if (!hasBody(req)) {
+    if (!mayHaveBody(req)) {
       state.body = validator.body(undefined);
       await next();
       return;
