@@ -4,11 +4,10 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { GetIntegrationResponseSchema } from '@creditlane/proto/integrations/v1/integrations_service';
 import { integrationNotFound } from './integration.ts';
+import { MAX_UNREVOKED_KEYS } from './keys/key.ts';
 import { readPermissions } from './permission.ts';
 import { findIntegration } from './store/integrations.ts';
 import { findUnrevokedKeys } from './store/keys.ts';
-
-const MAX_KEYS = 100;
 
 /** @throws Fault `integration_not_found` */
 export async function getIntegration(
@@ -17,7 +16,7 @@ export async function getIntegration(
 ): Promise<MessageInitShape<typeof GetIntegrationResponseSchema>> {
   const found = await findIntegration(db, integrationId);
   if (found === undefined) throw integrationNotFound();
-  const keys = await findUnrevokedKeys(db, integrationId, MAX_KEYS);
+  const keys = await findUnrevokedKeys(db, integrationId, MAX_UNREVOKED_KEYS);
   const { name, rateLimitRequests: requests, rateLimitWindowS: windowSeconds } = found;
   const { destinationId, destinationUrl: url } = found;
   return {

@@ -1203,7 +1203,7 @@ export type paths = {
         put?: never;
         /**
          * Issue a key
-         * @description Makes a key for the integration. The answer shows it this once; only its digest is kept.
+         * @description Makes a key for the integration. The answer shows it this once; only its digest is kept. An integration has at most 100 keys that are not revoked: the next is 409 `too_many_keys` until one is revoked.
          */
         post: operations["issueKey"];
         delete?: never;
@@ -6747,7 +6747,19 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
+            /** @description The integration has 100 keys that are not revoked, or the same request is still running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
             422: components["responses"]["Unprocessable"];

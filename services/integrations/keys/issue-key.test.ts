@@ -58,6 +58,36 @@ describe('a key', () => {
     expect(await authenticate(fixture, key)).toMatchObject({ callerId: integrationId });
   });
 
+  const insertKeys = (count: number) =>
+    fixture.database.sql.query(
+      `INSERT INTO keys (id, integration_id, digest, created_at)
+       SELECT gen_random_uuid(), $1, sha256(gen_random_uuid()::text::bytea), now() FROM generate_series(1, $2)`,
+      [integrationId, count],
+    );
+
+  test('beyond the hundredth that is not revoked is refused, also when several are issued at once', async () => {
+    const { integrations } = fixture;
+    await insertKeys(98);
+    const issue = () => integrations.issueKey({ integrationId }, asPlatform);
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, issue));
+    const issued = outcomes.filter((it) => it.status === 'fulfilled').map(({ value }) => value);
+    expect(issued).toHaveLength(2);
+    for (const { reason } of outcomes.filter((it) => it.status === 'rejected')) {
+      expect(reason).toMatchObject({ kind: 'conflict', code: 'too_many_keys' });
+    }
+    await integrations.revokeKey({ integrationId, keyId: issued[0]?.keyId ?? '' }, asPlatform);
+    const { key } = await issue();
+    expect(await authenticate(fixture, key)).toMatchObject({ callerId: integrationId });
+  });
+
+  test('of an integration that has more than a hundred stays valid, and no other is issued', async () => {
+    const { key } = await fixture.integrations.issueKey({ integrationId }, asPlatform);
+    await insertKeys(105);
+    expect(await authenticate(fixture, key)).toMatchObject({ callerId: integrationId });
+    const refused = fixture.integrations.issueKey({ integrationId }, asPlatform);
+    await expect(refused).rejects.toMatchObject({ code: 'too_many_keys' });
+  });
+
   test('has the new permissions as soon as the permissions of its integration change', async () => {
     const { key } = await fixture.integrations.issueKey({ integrationId }, asPlatform);
     const request = { integrationId, name: 'DealerDesk', permissions: [] };

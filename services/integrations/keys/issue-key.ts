@@ -2,15 +2,18 @@
 import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
+import type { Queryable } from '@creditlane/postgres/statement';
 import {
   type IssueKeyRequest,
   type IssueKeyResponse,
   IssueKeyResponseSchema,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Call } from '@creditlane/rpc/call';
+import { conflict } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import { requireIntegration } from '../integration.ts';
-import { insertKey } from '../store/keys.ts';
+import { hasUnrevokedKeys, insertKey } from '../store/keys.ts';
+import { MAX_UNREVOKED_KEYS } from './key.ts';
 
 export interface IssueKeyDeps {
   requests: RequestPool;
@@ -21,9 +24,10 @@ export interface IssueKeyDeps {
 
 /**
  * Stores the digest of a new key and resolves to the key. Only the sealed stored answer holds the key
- * itself, for a day, so that a request repeated with its idempotency key gets the same key.
+ * itself, for a day, so that a request repeated with its idempotency key gets the same key. An integration that an
+ * earlier version gave more keys than `MAX_UNREVOKED_KEYS` keeps them.
  *
- * @throws Fault `integration_not_found`, or a fault of the idempotency key
+ * @throws Fault `integration_not_found`, `too_many_keys`, or a fault of the idempotency key
  */
 export async function issueKey(
   { requests, answers, clock, newId }: IssueKeyDeps,
@@ -40,7 +44,18 @@ export async function issueKey(
     createdAt: clock(),
     revokedAt: null,
   };
-  return answers.storeThenWrite(db, call, IssueKeyResponseSchema, answer, (tx) =>
-    insertKey(tx, row),
+  const write = async (tx: Queryable): Promise<void> => {
+    if (await hasUnrevokedKeys(tx, integrationId, MAX_UNREVOKED_KEYS)) {
+      const message = `The integration has ${MAX_UNREVOKED_KEYS} keys. Revoke one that it does not use.`;
+      throw conflict('too_many_keys', message);
+    }
+    await insertKey(tx, row);
+  };
+  return answers.storeThenWrite(
+    db.onRow(integrationId),
+    call,
+    IssueKeyResponseSchema,
+    answer,
+    write,
   );
 }

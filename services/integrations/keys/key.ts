@@ -2,6 +2,9 @@
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { PLATFORM_PERMISSIONS } from '../permission.ts';
 
+/** How many keys that are not revoked an integration may have, and its administration is shown. */
+export const MAX_UNREVOKED_KEYS = 100;
+
 /** The owner of a key, with its permissions. */
 export interface KeyOwner {
   kind: 'integration' | 'platform';

@@ -51,6 +51,31 @@ export async function insertKey(
   await insertRow.run(tx, [id, integrationId, digest, createdAt]);
 }
 
+const selectIntegrationForUpdate = defineStatement(
+  'key_integration_lock',
+  'SELECT FROM integrations WHERE id = $1 FOR NO KEY UPDATE',
+);
+
+const countUnrevoked = defineStatement<{ count: number }>(
+  'keys_count_unrevoked',
+  `SELECT count(*)::int AS count FROM (
+     SELECT FROM keys WHERE integration_id = $1 AND revoked_at IS NULL LIMIT $2) AS unrevoked`,
+);
+
+/**
+ * Whether the integration has `max` unrevoked keys or more. Locks the integration until `tx` ends, so that keys
+ * which are issued at once are counted one after the other.
+ */
+export async function hasUnrevokedKeys(
+  tx: Queryable,
+  integrationId: string,
+  max: number,
+): Promise<boolean> {
+  await selectIntegrationForUpdate.run(tx, [integrationId]);
+  const [row] = await countUnrevoked.run(tx, [integrationId, max]);
+  return row?.count === max;
+}
+
 const selectUnrevoked = defineStatement<Pick<KeyRow, 'id' | 'createdAt'>>(
   'keys_list_unrevoked',
   `SELECT id, created_at AS "createdAt" FROM keys

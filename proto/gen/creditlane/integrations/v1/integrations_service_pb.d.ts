@@ -1060,7 +1060,8 @@ export declare const IntegrationsService: GenService<{
     output: typeof GetIntegrationResponseSchema;
   },
   /**
-   * Generates a key, of which only the digest is stored. For a call with an idempotency key, which its
+   * Generates a key, of which only the digest is stored. While the integration has 100 unrevoked
+   * keys or more, the call is refused with `too_many_keys`. For a call with an idempotency key, which its
    * client may have generated, the sealed answer is stored for a day.
    *
    * @generated from rpc creditlane.integrations.v1.IntegrationsService.IssueKey
