@@ -94,11 +94,13 @@ export class SealedAnswers implements SealedTable<SealedAnswer> {
     write: (tx: Queryable) => Promise<void>,
   ): Promise<MessageShape<D>> {
     const answer = create(schema, given);
-    return this.#runOnce(db, call, schema, async (tx, store) => {
-      await store(tx, answer);
-      await write(tx);
-      return answer;
-    });
+    return this.answerCall(db, call, schema, (store) =>
+      inTransaction(db, async (tx) => {
+        await store(tx, answer);
+        await write(tx);
+        return answer;
+      }),
+    );
   }
 
   /**
@@ -114,28 +116,32 @@ export class SealedAnswers implements SealedTable<SealedAnswer> {
     write: (tx: Queryable) => Promise<MessageInitShape<D>>,
     check?: () => void,
   ): Promise<MessageShape<D>> {
-    return this.#runOnce(db, call, schema, async (tx, store) => {
-      await markInProgress(tx, call.idempotency);
-      const answer = create(schema, await write(tx));
-      await store(tx, answer);
-      check?.();
-      return answer;
-    });
+    return this.answerCall(db, call, schema, (store) =>
+      inTransaction(db, async (tx) => {
+        await markInProgress(tx, call.idempotency);
+        const answer = create(schema, await write(tx));
+        await store(tx, answer);
+        check?.();
+        return answer;
+      }),
+    );
   }
 
-  /** Runs `write`, which stores its answer by `store`, in a transaction, or opens the stored answer. */
-  #runOnce<D extends DescMessage>(
-    db: ScopedPool,
+  /**
+   * As `answerCall` of the library, for a write that asks another service before its transaction: a repeated call, which
+   * gets the stored answer, does not ask.
+   */
+  answerCall<D extends DescMessage>(
+    db: Queryable,
     call: Call,
     schema: D,
-    write: (tx: Queryable, store: StoreAnswer<D>) => Promise<MessageShape<D>>,
+    write: (store: StoreAnswer<D>) => Promise<MessageShape<D>>,
   ): Promise<MessageShape<D>> {
     const cipher: AnswerCipher = {
       seal: (answer, id) => seal(this.#keyRing, answer, sealContext(id)),
       unseal: (stored, id) => unseal(this.#keyRing, stored, sealContext(id)),
     };
-    const run = (store: StoreAnswer<D>) => inTransaction(db, (tx) => write(tx, store));
-    return answerCall(db, call, schema, run, cipher);
+    return answerCall(db, call, schema, write, cipher);
   }
 
   /** Passes over an answer with a damaged head, which no key opens: it ends with its time, as all answers do. */

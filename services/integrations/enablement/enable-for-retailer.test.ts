@@ -157,6 +157,14 @@ describe('a retailer that enables an integration', () => {
   });
 });
 
+test('a repeated enabling gets its answer while the applications service is unavailable', async () => {
+  const context = { idempotencyKey: randomUUID() };
+  await enable({ a: 1 }, context);
+  fixture.applications.isUnavailable = true;
+  await enable({ a: 1 }, context);
+  await expect(enable({ a: 1 })).rejects.toMatchObject({ kind: 'unavailable' });
+});
+
 describe('an enabling is refused', () => {
   test('for a retailer and for an integration that do not exist', async () => {
     fixture.applications.retailers.delete(retailerId);

@@ -1,5 +1,6 @@
 /** A retailer's own enabling of an integration: it grants the retailer, and an event reports it. */
 
+import { create } from '@bufbuild/protobuf';
 import { readKeyId } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
@@ -7,6 +8,7 @@ import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
 import type { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
 import {
   type EnableForRetailerRequest,
@@ -25,6 +27,7 @@ import {
   findRetailerEnablement,
   insertRetailerEnablement,
   lockRetailerGrant,
+  type RetailerEnablementRow,
 } from '../store/retailer-enablements.ts';
 import {
   checkConfiguration,
@@ -68,34 +71,46 @@ export async function enableForRetailer(
   checkConfiguration(configJson);
   const db = requests.of(call, { integrations: [integrationId] });
   await requireIntegration(db, integrationId);
-  // The name is stored with the enabling: every attempt at the webhook must have the same body.
-  const retailerName = await findRetailerName(deps, retailerId, call);
 
-  const owner = { id: newId(), integrationId };
-  const sealedConfig = sealConfiguration(keyRing, configJson, owner);
-  const enablement = {
-    ...owner,
-    retailerId,
-    retailerName,
-    sealedConfig,
-    sealedWith: sealedConfig && readKeyId(sealedConfig),
-    enabledAt: clock(),
-  };
-  const write = async (tx: Queryable): Promise<void> => {
-    const inForce = await lockRetailerGrant(tx, enablement);
-    const current = inForce === undefined ? undefined : await findRetailerEnablement(tx, inForce);
-    if (current !== undefined) {
-      const config = unsealConfiguration(keyRing, current.sealedConfig, current);
-      if (config !== undefined && isSameConfiguration(config, configJson)) return;
-    }
-    await insertRetailerEnablement(tx, enablement);
-    await appendToOutbox(tx, [integrationEnabled(enablement, call.traceparent)]);
-  };
-  const keyed = withKeyedDigest(call, digestKeys);
-  const row = db.onRow(integrationId);
-  await answers.storeThenWrite(row, keyed, EnableForRetailerResponseSchema, {}, write);
+  const schema = EnableForRetailerResponseSchema;
+  await answers.answerCall(db, withKeyedDigest(call, digestKeys), schema, async (store) => {
+    // The name is stored with the enabling: every attempt at the webhook must have the same body.
+    const retailerName = await findRetailerName(deps, retailerId, call);
+    const owner = { id: newId(), integrationId };
+    const sealedConfig = sealConfiguration(keyRing, configJson, owner);
+    const enablement = {
+      ...owner,
+      retailerId,
+      retailerName,
+      sealedConfig,
+      sealedWith: sealedConfig && readKeyId(sealedConfig),
+      enabledAt: clock(),
+    };
+    const answer = create(schema);
+    await inTransaction(db.onRow(integrationId), async (tx) => {
+      await store(tx, answer);
+      if (await isInForce(tx, keyRing, enablement, configJson)) return;
+      await insertRetailerEnablement(tx, enablement);
+      await appendToOutbox(tx, [integrationEnabled(enablement, call.traceparent)]);
+    });
+    return answer;
+  });
   deps.wakeRelay();
   return {};
+}
+
+/** Locks the grant. Whether an enabling with an equal configuration is in force on it. */
+async function isInForce(
+  tx: Queryable,
+  keyRing: KeyRing,
+  enablement: RetailerEnablementRow,
+  configJson: string,
+): Promise<boolean> {
+  const id = await lockRetailerGrant(tx, enablement);
+  const current = id === undefined ? undefined : await findRetailerEnablement(tx, id);
+  if (current === undefined) return false;
+  const config = unsealConfiguration(keyRing, current.sealedConfig, current);
+  return config !== undefined && isSameConfiguration(config, configJson);
 }
 
 async function findRetailerName(
