@@ -15,7 +15,6 @@ import { outboxByDay } from './migrations/0011-outbox-by-day.ts';
 import { quotaUnits1766100000000 } from './migrations/0012-quota-units.ts';
 import { issuedKeys1766200000000 } from './migrations/0013-issued-keys.ts';
 import { SETTINGS } from './settings.ts';
-import { TABLES } from './tables.ts';
 
 export const integrations = defineService(
   {
@@ -25,7 +24,7 @@ export const integrations = defineService(
     serves: 'calls',
     database: {
       name: 'creditlane_integrations',
-      entities: TABLES,
+      entities: [],
       migrations: [
         integrations1763700000000,
         destinationRevision1763800000000,

@@ -8,9 +8,13 @@ import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { findDestinations, findRecipients, findRecipientsOf } from '../store/destinations.ts';
+import {
+  type Destination,
+  findDestinations,
+  findRecipients,
+  findRecipientsOf,
+} from '../store/destinations.ts';
 import { sealedPreviousSecrets, sealedSecrets } from '../store/sealed-tables.ts';
-import type { DestinationRow } from '../tables.ts';
 import { openSecret } from './destination.ts';
 
 export interface DestinationsDeps {
@@ -40,7 +44,7 @@ export function destinationsRoutes(deps: DestinationsDeps): ServiceRoutes {
       },
 
       async getDestinations({ destinationIds }) {
-        const rows = await findDestinations(database, destinationIds, clock());
+        const rows = await findDestinations(database.pool, destinationIds, clock());
         const destinations = rows.map((row) => ({
           destinationId: row.id,
           integrationId: row.integrationId,
@@ -72,7 +76,7 @@ function secretsUnsealer({ keyRing, log, metrics }: DestinationsDeps) {
     log.error({ err: secret, destinationId, table }, 'a signing secret cannot be opened');
     return [];
   };
-  return ({ id, integrationId, sealedSecret, previousSecrets }: DestinationRow): Buffer[] => {
+  return ({ id, integrationId, sealedSecret, previousSecrets }: Destination): Buffer[] => {
     const context = sealedSecrets.context(id, integrationId);
     const newest = tryUnseal(id, sealedSecret, context);
     if (newest.length === 0) return [];

@@ -1,7 +1,5 @@
 /** Reads and writes webhook destinations, and finds the destinations that receive an event. */
-import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import { type DestinationRow, destinations } from '../tables.ts';
 
 /** A destination that receives an event, at its current revision. */
 interface RecipientRow {
@@ -64,20 +62,51 @@ export async function findRecipientsOf(
   return integrationIds.map((_, index) => byPlace.get(index + 1) ?? []);
 }
 
+/** A destination, with the sealed secrets that sign its webhooks. */
+export interface Destination {
+  id: string;
+  integrationId: string;
+  url: string;
+  /** How many times the destination was set. */
+  revision: number;
+  /** The newest secret. */
+  sealedSecret: Buffer;
+  /** The earlier secrets that still sign, the newest first. */
+  previousSecrets: { id: string; sealedSecret: Buffer }[];
+}
+
+type DestinationRow = Omit<Destination, 'previousSecrets'> & {
+  previousId: string | null;
+  previousSealedSecret: Buffer | null;
+};
+
+const selectDestinations = defineStatement<DestinationRow>(
+  'destinations_find',
+  `SELECT destinations.id, destinations.integration_id AS "integrationId", url, revision,
+     destinations.sealed_secret AS "sealedSecret",
+     previous.id AS "previousId", previous.sealed_secret AS "previousSealedSecret"
+   FROM destinations LEFT JOIN previous_secrets AS previous
+     ON previous.destination_id = destinations.id AND previous.signs_until > $2
+   WHERE destinations.id = ANY ($1::uuid[])
+   ORDER BY destinations.id, previous.replaced_at DESC, previous.id DESC`,
+);
+
 /** The destinations that have these ids, each with the earlier secrets that sign at `now`, newest first. */
-export function findDestinations(
-  { dataSource }: Database,
-  ids: string[],
+export async function findDestinations(
+  db: Queryable,
+  ids: readonly string[],
   now: Date,
-): Promise<DestinationRow[]> {
-  return dataSource
-    .getRepository(destinations)
-    .createQueryBuilder('d')
-    .leftJoinAndSelect('d.previousSecrets', 'p', 'p.signsUntil > :now', { now })
-    .where('d.id = ANY (:ids)', { ids })
-    .orderBy('p.replacedAt', 'DESC')
-    .addOrderBy('p.id', 'DESC')
-    .getMany();
+): Promise<Destination[]> {
+  const rows = await selectDestinations.run(db, [ids, now]);
+  return [...Map.groupBy(rows, ({ id }) => id).values()].flatMap(([destination, ...others]) => {
+    if (destination === undefined) return [];
+    const previousSecrets = [destination, ...others].flatMap(
+      ({ previousId: id, previousSealedSecret: sealedSecret }) =>
+        id === null || sealedSecret === null ? [] : [{ id, sealedSecret }],
+    );
+    const { previousId: _, previousSealedSecret: __, ...columns } = destination;
+    return [{ ...columns, previousSecrets }];
+  });
 }
 
 const upsertDestination = defineStatement<{ id: string }>(
@@ -89,13 +118,22 @@ const upsertDestination = defineStatement<{ id: string }>(
    RETURNING id`,
 );
 
+export interface NewDestination {
+  id: string;
+  integrationId: string;
+  url: string;
+  sealedSecret: Buffer;
+  sealedWith: string;
+  createdAt: Date;
+}
+
 /**
  * Inserts a destination, or sets the URL of the destination that the integration already has and
  * increments its revision. Resolves to the id of the integration's destination.
  */
 export async function saveDestination(
   db: Queryable,
-  row: Omit<DestinationRow, 'revision' | 'previousSecrets'>,
+  row: NewDestination,
 ): Promise<{ id: string; isNew: boolean }> {
   const { id, integrationId, url, sealedSecret, sealedWith, createdAt } = row;
   const values = [id, integrationId, url, sealedSecret, sealedWith, createdAt];

@@ -1,7 +1,6 @@
 /** The SQL of a rotation: replaces a destination's newest secret, and limits how long the earlier ones sign. */
 import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import type { PreviousSecretRow } from '../tables.ts';
 
 /** The newest secret of a destination, sealed. */
 export interface CurrentSecret {
@@ -47,14 +46,22 @@ const insertRow = defineStatement(
      FROM previous_secrets WHERE destination_id = $2)), $7)`,
 );
 
+/** A secret that was replaced and signs beside the newest one until `signsUntil`. */
+export interface PreviousSecret {
+  id: string;
+  destinationId: string;
+  integrationId: string;
+  sealedSecret: Buffer;
+  sealedWith: string;
+  replacedAt: Date;
+  signsUntil: Date;
+}
+
 /**
  * Stores an earlier secret as the one replaced last: `replacedAt` is moved behind those of the secrets
  * replaced before, which another replica's clock may have timed.
  */
-export async function insertPreviousSecret(
-  tx: Queryable,
-  row: Omit<PreviousSecretRow, 'destination'>,
-): Promise<void> {
+export async function insertPreviousSecret(tx: Queryable, row: PreviousSecret): Promise<void> {
   const { id, destinationId, integrationId, sealedSecret, sealedWith, replacedAt, signsUntil } =
     row;
   await insertRow.run(tx, [
