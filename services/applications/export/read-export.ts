@@ -19,7 +19,7 @@ export interface ReadExportDeps {
 /**
  * The JSON text of the payload, the same on every read.
  *
- * @throws Fault `export_deleted` after the retention and the erasure of an applicant, `export_unreadable` when the payload cannot be
+ * @throws Fault `export_deleted` after the retention or the erasure of an applicant, `export_unreadable` when the payload cannot be
  * decrypted, because its bytes or the key ring are wrong
  */
 export async function readExport(

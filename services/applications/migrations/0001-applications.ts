@@ -58,7 +58,8 @@ const CREATE = [
     submitted_at timestamptz NOT NULL,
     PRIMARY KEY (application_id, creditor_id)
   )`,
-  // Evidence of each consent and of the user who recorded it. Rows are never changed or deleted.
+  // Evidence of each consent and of the user who recorded it. Rows are never deleted, and nothing of them changes but
+  // the revocation, which a later migration adds.
   `CREATE TABLE consents (
     id uuid PRIMARY KEY,
     applicant_id uuid NOT NULL REFERENCES applicants,

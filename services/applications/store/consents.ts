@@ -40,7 +40,7 @@ const COLUMNS = `consents.id, consents.applicant_id AS "applicantId", consents.p
   coalesce(consents.recorded_at, consents.consented_at) AS "recordedAt", ${ENDS_AT} AS "expiresAt",
   consents.revoked_at AS "revokedAt", consents.revoked_by_user_id AS "revokedBy"`;
 
-/** The applicant of a request, named by its application too, and the user whom the request names. */
+/** The applicant of a request, whose application and retailer the request names, too. */
 export interface ApplicantKey {
   applicationId: string;
   applicantId: string;

@@ -9,8 +9,8 @@ const CREATE = [
     last_seq integer NOT NULL,
     PRIMARY KEY (application_id, creditor_id)
   )`,
-  // No foreign key to conversations: the one statement that inserts here takes the key from the row of
-  // the conversation that it has inserted or locked.
+  // No foreign key to conversations: the one statement that inserts here takes the key from the row of the
+  // conversation, which the statement before it in the transaction has inserted or locked.
   `CREATE TABLE comments (
     id uuid PRIMARY KEY,
     application_id uuid NOT NULL,

@@ -1,4 +1,4 @@
-/** Writes comments, and finds the comments to wrap again after a change of the key ring. */
+/** Writes comments, each as the latest one of its conversation. */
 import { readKeyId } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { runPipeline } from '@creditlane/postgres/pipeline';
