@@ -47,7 +47,8 @@ export async function createApplication(
   const db = deps.requests.of(call);
   const retailerId = retailerOf(call.identity);
   if (request.retailerId !== retailerId) throw retailerNotFound();
-  const application = newApplication(request, deps.clock(), deps.newId);
+  const now = deps.clock();
+  const application = newApplication(request, now, deps.newId);
 
   // Before the transaction, which must not wait for a second connection of the pool.
   const usesKeys = await deps.keyUse.hasBegun();
@@ -60,7 +61,7 @@ export async function createApplication(
       // it would be refused because its reference number is taken.
       await store(tx, answer);
       if (!(await retailerExists(tx, retailerId))) throw retailerNotFound();
-      const { takenBy } = await insertApplication(tx, sealing, application);
+      const { takenBy } = await insertApplication(tx, sealing, application, now);
       if (takenBy !== undefined) throw referenceNumberTaken(takenBy);
       return answer;
     }),

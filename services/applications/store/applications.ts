@@ -1,5 +1,4 @@
 /** Reads and writes applications, each with its applicants. */
-import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
@@ -108,8 +107,9 @@ export async function insertApplication(
   tx: Queryable,
   sealing: ApplicantSealing,
   application: Application,
+  createdAt: Date,
 ): Promise<{ takenBy?: string }> {
-  const { applicationId, retailerId, referenceNumber, relationship, createdAt } = application;
+  const { applicationId, retailerId, referenceNumber, relationship } = application;
   const inserted = await insertRow.run(tx, [
     applicationId,
     retailerId,
@@ -117,18 +117,18 @@ export async function insertApplication(
     ApplicationStatus[application.status],
     referenceNumber || null,
     relationship === Relationship.UNSPECIFIED ? null : Relationship[relationship],
-    createdAt && timestampDate(createdAt),
+    createdAt,
   ]);
   if (inserted.length === 0) {
     const [other] = await selectByReference.run(tx, [retailerId, referenceNumber]);
-    return { takenBy: other?.id ?? '' };
+    if (other === undefined) throw new Error('no application has the reference number');
+    return { takenBy: other.id };
   }
   const { primaryApplicant, coApplicant } = application;
-  const at = createdAt === undefined ? new Date() : timestampDate(createdAt);
   if (primaryApplicant) {
-    await insertApplicant(tx, sealing, application, 'PRIMARY', primaryApplicant, at);
+    await insertApplicant(tx, sealing, application, 'PRIMARY', primaryApplicant, createdAt);
   }
-  if (coApplicant) await insertApplicant(tx, sealing, application, 'CO', coApplicant, at);
+  if (coApplicant) await insertApplicant(tx, sealing, application, 'CO', coApplicant, createdAt);
   return {};
 }
 

@@ -42,7 +42,6 @@ export async function issueKey(
     integrationId,
     digest: digestApiKey(answer.key),
     createdAt: clock(),
-    revokedAt: null,
   };
   const write = async (tx: Queryable): Promise<void> => {
     if (await hasUnrevokedKeys(tx, integrationId, MAX_UNREVOKED_KEYS)) {

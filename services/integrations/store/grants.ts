@@ -11,8 +11,6 @@ interface Grants extends Record<GrantSide, boolean> {
   readonly disabledCreditor: boolean;
 }
 
-const NO_GRANTS: Grants = { retailer: false, creditor: false, disabledCreditor: false };
-
 const selectGrants = defineStatement<Grants>(
   'grants_check',
   `SELECT retailer.granted AS retailer,
@@ -32,7 +30,8 @@ export async function checkGrants(
   creditorId: string | null,
 ): Promise<Grants> {
   const [row] = await selectGrants.run(db, [integrationId, retailerId, creditorId]);
-  return row ?? NO_GRANTS;
+  if (row === undefined) throw new Error('the query returns one row');
+  return row;
 }
 
 /** A grant on a retailer or creditor, whose id it has. */
