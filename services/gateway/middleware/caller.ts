@@ -9,7 +9,7 @@ import type { OperationContext, OperationMiddleware, OperationState } from '../r
  * How long a request may go on with the caller that it has found. The lookup may be cached for 4.5 s, and a revoked key
  * is promised to stop within 5 s.
  */
-export const PRESENT_MS = 250;
+export const RECHECK_ACCESS_AFTER_MS = 250;
 
 /**
  * Everyone without a key together. They share one caller's part of the requests under way and of the unread answers, so
@@ -38,7 +38,7 @@ export function findCaller(callers: Callers): OperationMiddleware {
  */
 export function confirmCaller(callers: Callers, access: Access): OperationMiddleware {
   return function confirmCaller(ctx, next) {
-    if (performance.now() - ctx.state.startedMs < PRESENT_MS) return next();
+    if (performance.now() - ctx.state.startedMs < RECHECK_ACCESS_AFTER_MS) return next();
     return findAgain(callers, access, ctx).then(next);
   };
 }
@@ -113,7 +113,7 @@ export function invalidateAccess(callers: Callers, access: Access): OperationMid
   };
 }
 
-/** Resolves to the identity that the caller of the request has now; rejects as the middleware that found it first. */
+/** Finds the caller and its access again, and resolves to the identity. Throws as `findCaller`, `admitCaller` and `authorise` do. */
 export type ConfirmAccess = (ctx: OperationContext) => Promise<Identity>;
 
 /** For handlers that wait: access that was withdrawn meanwhile must not get the answer. */

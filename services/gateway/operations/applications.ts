@@ -17,8 +17,9 @@ import {
 import { LoanTermsSchema } from '@creditlane/proto/common/v1/terms';
 import type { Client } from '@creditlane/rpc/client';
 import { refusedFields } from '../document/validation-messages.ts';
-import { answerPage, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
+import { defineHandlers } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
+import { answerPage, renameRefusedFields, requireRecord } from './service-answers.ts';
 
 const readCreation = messageReader(CreateApplicationRequestSchema, {
   except: ['primaryApplicant', 'coApplicant'],

@@ -7,8 +7,9 @@ import {
 } from '@creditlane/proto/applications/v1/consents_service';
 import type { Client } from '@creditlane/rpc/client';
 import { readDateTime } from './date-time.ts';
-import { answerPage, defineHandlers, requireRecord } from './handlers.ts';
+import { defineHandlers } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
+import { answerPage, requireRecord } from './service-answers.ts';
 
 const TIMES = ['capturedAt', 'expiresAt'] as const;
 

@@ -5,8 +5,9 @@ import {
   type ConversationsService,
 } from '@creditlane/proto/conversations/v1/conversations_service';
 import type { Client } from '@creditlane/rpc/client';
-import { answerPage, defineHandlers } from './handlers.ts';
+import { defineHandlers } from './handlers.ts';
 import { messageWriter } from './json-message.ts';
+import { answerPage } from './service-answers.ts';
 
 const writeAddition = messageWriter(CommentAsCreditorResponseSchema);
 const writeComment = messageWriter(CommentSchema);

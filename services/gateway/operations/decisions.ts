@@ -9,8 +9,9 @@ import {
 } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { Client } from '@creditlane/rpc/client';
 import { refusedFields } from '../document/validation-messages.ts';
-import { answerPage, defineHandlers, renameRefusedFields, requireRecord } from './handlers.ts';
+import { defineHandlers } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
+import { answerPage, renameRefusedFields, requireRecord } from './service-answers.ts';
 
 /** Fields that only the platform's own callers set: not read from a body, and not shown. */
 const INTERNAL = { except: ['maxPayment'] } as const;

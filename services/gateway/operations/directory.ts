@@ -18,8 +18,9 @@ import {
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import { ownCall } from '../access/call-limits.ts';
-import { answerPage, defineHandlers, renameRefusedFields } from './handlers.ts';
+import { defineHandlers } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
+import { answerPage, renameRefusedFields } from './service-answers.ts';
 
 const readRetailer = messageReader(RetailerSchema, { except: ['retailerId'] });
 const readRetailerGroup = messageReader(RetailerGroupSchema, { except: ['retailerGroupId'] });

@@ -5,9 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { operations as DescribedOperations, webhooks } from '@creditlane/client';
 import type { CallContext } from '@creditlane/rpc/client';
-import { internal, toFault } from '@creditlane/rpc/fault';
 import type { Operation } from '../document/operation.ts';
-import { refusedFields } from '../document/validation-messages.ts';
 import type { QueryDefaults } from '../gen/query-defaults.ts';
 import type { JSON_TYPE } from '../http/media-types.ts';
 import type { OperationContext } from '../request-state.ts';
@@ -116,50 +114,4 @@ export function bindHandlers(
   ];
   if (faults.length > 0) throw new Error(faults.join('; '));
   return bound;
-}
-
-/** The start of a field's JSON Pointer in the request to a service, and in the client's request. */
-interface RenamedField {
-  from: string;
-  to: string;
-  /** Set where the client sends it as a query parameter rather than in the body. */
-  in?: 'query';
-}
-
-/** The cursor of a list, which the service refuses when it leads nowhere. */
-const CURSOR: RenamedField = { from: '/cursor', to: '/cursor', in: 'query' };
-
-/** Waits for the page of a list, whose records `dataOf` writes. A service answers with an empty `nextCursor` on the last page. */
-export async function answerPage<Page extends { nextCursor: string }, Item>(
-  call: Promise<Page>,
-  dataOf: (page: Page) => Item[] | Promise<Item[]>,
-): Promise<{ data: Item[]; nextCursor: string | null }> {
-  const page = await renameRefusedFields(call, [CURSOR]);
-  return { data: await dataOf(page), nextCursor: page.nextCursor || null };
-}
-
-/** Waits for a call. When the service refuses fields, names them by their places in the client's request. */
-export async function renameRefusedFields<T>(
-  call: Promise<T>,
-  renamed: readonly RenamedField[],
-): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    const fault = toFault(error);
-    if (fault.kind !== 'invalid' || fault.fields.length === 0) throw fault;
-    const fields = fault.fields.map(({ pointer, message }) => {
-      const match = renamed.find(({ from }) => pointer === from || pointer.startsWith(`${from}/`));
-      if (match === undefined) return { pointer, message };
-      const field = { pointer: match.to + pointer.slice(match.from.length), message };
-      return match.in === undefined ? field : { in: match.in, ...field };
-    });
-    throw refusedFields(fields, fault.code);
-  }
-}
-
-/** The record that a service answers with. Throws an `internal` Fault when the service left it out. */
-export function requireRecord<T>(record: T | undefined): T {
-  if (record === undefined) throw internal(new Error('a service answered without its record'));
-  return record;
 }

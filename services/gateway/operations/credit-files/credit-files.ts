@@ -17,10 +17,11 @@ import { torontoDate } from '@creditlane/runtime/calendar-date';
 import { preferredWaitS, readPreferences } from '../../http/prefer.ts';
 import type { DocumentOpenings } from '../../limits/document-openings.ts';
 import type { WaitingReads } from '../../limits/waiting-reads.ts';
-import { type ConfirmAccess, PRESENT_MS } from '../../middleware/caller.ts';
+import { type ConfirmAccess, RECHECK_ACCESS_AFTER_MS } from '../../middleware/caller.ts';
 import type { OperationContext } from '../../request-state.ts';
-import { type AnswerOf, answerPage, defineHandlers, requireRecord } from '../handlers.ts';
+import { type AnswerOf, defineHandlers } from '../handlers.ts';
 import { messageWriter } from '../json-message.ts';
+import { answerPage, requireRecord } from '../service-answers.ts';
 
 type CreditFile = AnswerOf<'readCreditFile'>;
 
@@ -82,7 +83,7 @@ export function creditFileOperations(
         },
       );
       // Also after a wait of which the service does not say so: that of one which has stopped, or of an earlier version.
-      const isLate = waitS > 0 && performance.now() - startedMs > PRESENT_MS;
+      const isLate = waitS > 0 && performance.now() - startedMs > RECHECK_ACCESS_AFTER_MS;
       const read =
         first.hasWaited || isLate ? await readAs(await confirmAccess(ctx), context, 0) : first;
       if (isApplied) ctx.set(APPLIED, `wait=${waitS}`);
