@@ -1,5 +1,7 @@
 /** The operations on the enablement of an integration. */
 import {
+  DisableIntegrationResponseSchema,
+  EnableIntegrationResponseSchema,
   type EnablementService,
   GetIntegrationEnablementResponseSchema,
   SetIntegrationStatusRequestSchema,
@@ -10,19 +12,21 @@ import { defineHandlers } from './handlers.ts';
 import { messageReader, messageWriter } from './json-message.ts';
 
 const readStatus = messageReader(SetIntegrationStatusRequestSchema);
+const writeEnabled = messageWriter(EnableIntegrationResponseSchema);
+const writeDisabled = messageWriter(DisableIntegrationResponseSchema);
 const writeStatus = messageWriter(SetIntegrationStatusResponseSchema);
 const writeEnablement = messageWriter(GetIntegrationEnablementResponseSchema);
 
 export function enablementOperations(enablement: Client<typeof EnablementService>) {
   return defineHandlers({
     async enableIntegration({ body: { creditorId }, context }) {
-      await enablement.enableIntegration({ creditorId }, context);
-      return { creditorId, status: 'ENABLED' };
+      const answer = await enablement.enableIntegration({ creditorId }, context);
+      return { creditorId, ...writeEnabled(answer) };
     },
 
     async disableIntegration({ body: { creditorId, reason = '' }, context }) {
-      await enablement.disableIntegration({ creditorId, reason }, context);
-      return { creditorId, status: 'DISABLED' };
+      const answer = await enablement.disableIntegration({ creditorId, reason }, context);
+      return { creditorId, ...writeDisabled(answer) };
     },
 
     async setIntegrationStatus({ body, context }) {
