@@ -26,10 +26,10 @@ import { findApplication, locateApplication } from './store/applications.ts';
 import { findSubmission, findSubmissionState } from './store/submissions.ts';
 import { type SubmitApplicationDeps, submitApplication } from './submit/submit-application.ts';
 
+/** `requests` runs the tenants' own requests; `owner` those of other services, which ask on behalf of no tenant. */
 export type RpcDeps = CreateApplicationDeps &
   SubmitApplicationDeps &
   ExportApplicationDeps &
-  /** `owner` is for other services, which ask on behalf of no tenant; the tenants' own requests run in `requests`. */
   ReadExportDeps &
   EraseApplicantDeps;
 

@@ -138,9 +138,9 @@ function connectServices(
   operations: readonly Operation[],
 ) {
   const { metrics, closers } = process;
-  const { peers: health } = new OperationAvailability(operations, process);
+  const availability = new OperationAvailability(operations, process);
   const timeoutMs = longestTimeoutMs(operations, settings.deadlineMs);
-  const options = { signer, closers, health, metrics, timeoutMs };
+  const options = { signer, closers, health: availability.peers, metrics, timeoutMs };
   const client = <S extends DescService>(service: S, audience: Peer) =>
     connect(service, endpoints[audience], { ...options, audience });
   return {

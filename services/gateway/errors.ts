@@ -88,7 +88,7 @@ export function errorAnswer(
   const isProblem = closed === undefined && request.asProblem;
   const body = isProblem
     ? problemOf({ status, message, ...more })
-    : only(closed, { status, message, ...more });
+    : pick(closed, { status, message, ...more });
   return {
     status,
     headers: {
@@ -127,7 +127,7 @@ function headersFor(status: number, fault: Fault): Record<string, string> {
   }
 }
 
-function only(names: readonly string[] | undefined, body: object): object {
+function pick(names: readonly string[] | undefined, body: object): object {
   if (names === undefined) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => names.includes(name)));
 }

@@ -9,7 +9,7 @@ export function permissionNames(permissions: readonly Permission[]): string[] {
   return [...new Set(permissions)].map((permission) => Permission[permission]);
 }
 
-/** The permissions of these names. An earlier version that is back leaves out those that only a later one has. */
+/** The permissions of these names. After a rollback the database may name some that only a later version has: they are left out. */
 export function readPermissions(names: readonly string[]): Permission[] {
   return names.flatMap((name) => Permission[name as keyof typeof Permission] ?? []);
 }

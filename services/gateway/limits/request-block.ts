@@ -37,7 +37,7 @@ const MAX_PAUSE_MS = 1_000;
 /** The pause before an integrations service that has not answered is asked again. */
 const AWAY_PAUSE_MS = 1_000;
 /** The part of the limit that a replica admits on its own while the integrations service is away. */
-const ALONE = 1 / 10;
+const FALLBACK_PART = 1 / 10;
 /** In requests: what is regained is not exact to the last digit. */
 const TOLERANCE = 1e-6;
 
@@ -56,10 +56,10 @@ export class RequestBlock {
   #askedMs = Number.NEGATIVE_INFINITY;
   #asking: Promise<void> | undefined;
   #waiting = 0;
-  #isAway = false;
+  #usesFallback = false;
   /** Requests that nobody granted, for use while the integrations service is away. */
-  #alone = 0;
-  #aloneAgainMs = 0;
+  #fallback = 0;
+  #fallbackAgainMs = 0;
 
   constructor(limit: RateLimit, nowMs: () => number) {
     this.#limit = limit;
@@ -76,13 +76,13 @@ export class RequestBlock {
     this.#endBlock(nowMs);
     if (this.#held === 0) {
       if (nowMs < this.#usedUpUntilMs) return false;
-      if (!this.#isAway) return this.#wait(ask);
+      if (!this.#usesFallback) return this.#wait(ask);
       if (nowMs - this.#askedMs >= AWAY_PAUSE_MS) void this.#askOnce(ask);
-      return this.#takeAlone(nowMs);
+      return this.#takeFallback(nowMs);
     }
     this.#held -= 1;
     const isLow = this.#held <= this.#askAtHeld || nowMs - this.#askedMs >= BLOCK_LASTS_MS.max;
-    if (isLow && nowMs >= this.#usedUpUntilMs && !this.#isAway) void this.#askOnce(ask);
+    if (isLow && nowMs >= this.#usedUpUntilMs && !this.#usesFallback) void this.#askOnce(ask);
     return true;
   }
 
@@ -91,7 +91,9 @@ export class RequestBlock {
     const { requests, windowMs } = this.#limit;
     const perRequestMs = windowMs / requests;
     const takenMs = Math.max(0, this.#wholeAtMs - this.#nowMs());
-    const elsewhere = this.#isAway ? this.#alone : Math.max(0, windowMs - takenMs) / perRequestMs;
+    const elsewhere = this.#usesFallback
+      ? this.#fallback
+      : Math.max(0, windowMs - takenMs) / perRequestMs;
     return {
       requests: Math.min(requests, Math.floor(elsewhere + this.#held + TOLERANCE)),
       wholeInMs: Math.max(0, takenMs - this.#held * perRequestMs),
@@ -101,7 +103,7 @@ export class RequestBlock {
   /** For a refused request: after how long one may be admitted; undefined where that is not known. */
   admitsInMs(): number | undefined {
     const inMs = this.#usedUpUntilMs - this.#nowMs();
-    return this.#isAway && inMs <= 0 ? undefined : Math.max(0, inMs);
+    return this.#usesFallback && inMs <= 0 ? undefined : Math.max(0, inMs);
   }
 
   /**
@@ -113,8 +115,8 @@ export class RequestBlock {
     this.#limit = limit;
     if (!isNew) return;
     this.#usedUpUntilMs = 0;
-    this.#alone = 0;
-    this.#aloneAgainMs = 0;
+    this.#fallback = 0;
+    this.#fallbackAgainMs = 0;
     this.#heldUntilMs = 0;
   }
 
@@ -148,7 +150,7 @@ export class RequestBlock {
     this.#returned = 0;
     const limit = this.#limit;
     const taken = await ask(limit, demand).catch(() => undefined);
-    this.#isAway = taken === undefined;
+    this.#usesFallback = taken === undefined;
     if (taken === undefined) return;
     // What was granted of an earlier limit is given back with the next call, for which those who wait wait again.
     if (isSameLimit(limit, this.#limit)) this.#receive(taken, demand, sentMs);
@@ -191,14 +193,14 @@ export class RequestBlock {
    * a full disk. When it answers nothing at all, requests are refused in any case as soon as the caches of
    * keys and grants have expired, after a few seconds.
    */
-  #takeAlone(nowMs: number): boolean {
-    if (this.#alone === 0 && nowMs >= this.#aloneAgainMs) {
+  #takeFallback(nowMs: number): boolean {
+    if (this.#fallback === 0 && nowMs >= this.#fallbackAgainMs) {
       const { requests, windowMs } = this.#limit;
-      this.#alone = Math.max(1, Math.floor(requests * MAX_BLOCK));
-      this.#aloneAgainMs = nowMs + (this.#alone * windowMs) / requests / ALONE;
+      this.#fallback = Math.max(1, Math.floor(requests * MAX_BLOCK));
+      this.#fallbackAgainMs = nowMs + (this.#fallback * windowMs) / requests / FALLBACK_PART;
     }
-    if (this.#alone === 0) return false;
-    this.#alone -= 1;
+    if (this.#fallback === 0) return false;
+    this.#fallback -= 1;
     return true;
   }
 }

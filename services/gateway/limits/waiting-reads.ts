@@ -6,9 +6,10 @@ export class WaitingReads {
   readonly #closing = new AbortController();
 
   /**
-   * A read that waits for 30 s counts as a request under way as long. Without a limit of their own, which must be
-   * smaller than that of the requests under way, the waiting reads of ten callers would take the place of
-   * everyone's requests: each caller may have as many of these as are left.
+   * A read may wait for 30 s, and counts as a request under way meanwhile. Each caller may have as many requests under
+   * way as are left for others, so that the waiting reads of ten callers would take nearly all places.
+   *
+   * @param max must be smaller than the limit of the requests under way
    */
   constructor(max: number) {
     this.#waiting = new SharedAmount(max);

@@ -62,9 +62,9 @@ const start = (documentUrl: string) => `Scalar.createApiReference('#docs', {
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
 /** The browser asks each time whether its copy is still the current one. */
-const ASK = 'no-cache';
+const REVALIDATE = 'no-cache';
 /** The URL names the version of its content, so the content of the URL never changes. */
-const KEEP = 'public, max-age=31536000, immutable';
+const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /** Serves the OpenAPI document, and the page that shows it, to GET without a key. Redirects `/` to the page. */
 export function documentation(document: OpenApiDocument, operations: readonly Operation[]): Router {
@@ -73,17 +73,17 @@ export function documentation(document: OpenApiDocument, operations: readonly Op
   const files = loadFiles(pageDocument(published));
   const page = new StaticFile('text/html; charset=utf-8', pageOf(files));
   return new Router(STRICT_ROUTES)
-    .get(DOCUMENT_PATH, (ctx) => json.send(ctx, ASK))
+    .get(DOCUMENT_PATH, (ctx) => json.send(ctx, REVALIDATE))
     .get('/', (ctx) => ctx.redirect('/docs'))
     .get('/docs', (ctx) => {
       ctx.set('Content-Security-Policy', POLICY);
-      return page.send(ctx, ASK);
+      return page.send(ctx, REVALIDATE);
     })
     .get('/docs/:file', (ctx) => {
       requireDecodable(ctx.path);
       const file = files.get(ctx.params.file ?? '');
       if (file === undefined) throw notFound('route_not_found', 'there is no such page');
-      return file.send(ctx, ctx.querystring === `v=${file.version}` ? KEEP : ASK);
+      return file.send(ctx, ctx.querystring === `v=${file.version}` ? IMMUTABLE : REVALIDATE);
     });
 }
 

@@ -82,8 +82,8 @@ function requestRecorder(
     const { operation, span, errorCode } = state;
     const durationMs = performance.now() - state.startedMs;
     const id = operation?.id ?? 'none';
-    found(counts, `${id} ${status}`, () => requests.labels(id, String(status))).inc();
-    found(timers, id, () => durations.labels(id, operation?.method ?? 'none')).observe(
+    getOrCreate(counts, `${id} ${status}`, () => requests.labels(id, String(status))).inc();
+    getOrCreate(timers, id, () => durations.labels(id, operation?.method ?? 'none')).observe(
       durationMs / 1000,
     );
     span?.setAttributes({ 'http.response.status_code': status });
@@ -111,7 +111,7 @@ function requestRecorder(
   };
 }
 
-function found<T>(children: Map<string, T>, key: string, make: () => T): T {
+function getOrCreate<T>(children: Map<string, T>, key: string, make: () => T): T {
   let child = children.get(key);
   if (child === undefined) {
     child = make();

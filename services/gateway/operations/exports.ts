@@ -20,7 +20,8 @@ export function exportOperations({ applications, destinations }: ExportPeers) {
   return defineHandlers({
     async exportApplication({ path, body, context }) {
       const { integrationId, creditorId } = body;
-      // The applications service refuses it, after the other rules and not when the request is repeated.
+      // The applications service refuses an export without a recipient, after the other rules and not when the request is
+      // repeated.
       const lacks = await lacksRecipient(destinations, { integrationId, creditorId }, context);
       const request = { ...path, integrationId, creditorId, lacksRecipient: lacks };
       return writeExport(await applications.exportApplication(request, context));
