@@ -10,6 +10,7 @@ import { runQuery } from '@creditlane/postgres/statement';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { connect } from '@creditlane/rpc/client';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
+import { newId } from '@creditlane/runtime/ids';
 import type {
   ServiceContext,
   WithBus,
@@ -49,7 +50,7 @@ export async function startDecisions({
     log,
     metrics,
     planWrites: (events) => ({
-      writes: [insertSubmissionsQuery(receivedSubmissions(events))],
+      writes: [insertSubmissionsQuery(receivedSubmissions(events), newId)],
       result: undefined,
     }),
   });
@@ -84,11 +85,19 @@ export async function startDecisions({
   const wakeRelay = () => relay.wake();
   // As the owner, as when the event arrives: the caller may be the retailer, who cannot write decisions.
   const insertSubmission = async (received: ReceivedSubmission) => {
-    await runQuery(pool, insertSubmissionsQuery([received]));
+    await runQuery(pool, insertSubmissionsQuery([received], newId));
     wakeRelay();
   };
   const insertInRounds = createInsertInRounds(requests, log);
-  const deps = { requests, insertInRounds, clock, applications, insertSubmission, wakeRelay };
+  const deps = {
+    requests,
+    insertInRounds,
+    clock,
+    newId,
+    applications,
+    insertSubmission,
+    wakeRelay,
+  };
   const outbox = outboxRoutes({ pool, clock, selectRecorded: selectRecordedEvents });
   const routes = [decisionsRoutes(deps), outbox];
   return { routes, settled: () => relay.settled() };

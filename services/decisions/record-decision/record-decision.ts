@@ -10,7 +10,6 @@ import {
 } from '@creditlane/proto/decisions/v1/decisions_service';
 import { type SubmissionCall, submissionNotFound } from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
-import { newId } from '@creditlane/runtime/ids';
 import { checkDecision } from '../decision.ts';
 import { runOnSubmission, type SubmissionDeps } from '../run-on-submission.ts';
 import { isRecorded, isRepeatedCall } from './insert-decisions.ts';
@@ -21,6 +20,7 @@ export interface RecordDecisionDeps extends SubmissionDeps {
   requests: RequestPool;
   insertInRounds: InsertInRounds;
   clock: Clock;
+  newId: () => string;
   /** Makes the relay publish the event without waiting for its next poll. */
   wakeRelay(): void;
 }
@@ -49,7 +49,7 @@ export async function recordDecision(
     decision,
     recordedAt: deps.clock(),
     integrationId: call.identity.subject,
-    retryToken: call.retryToken ?? newId(),
+    retryToken: call.retryToken ?? deps.newId(),
     traceparent: call.traceparent,
     stored: idempotency && {
       idempotency,

@@ -2,7 +2,6 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { insertOutboxSql, shardOf } from '@creditlane/messaging/outbox';
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
-import { newId } from '@creditlane/runtime/ids';
 import { firstDecisionRecorded, type ReceivedSubmission } from '../events.ts';
 import { termsJson } from '../terms.ts';
 
@@ -37,7 +36,10 @@ const insertSubmissions = defineStatement(
 );
 
 /** The query that inserts these submissions, each with AWAITING_DECISION as its first decision. */
-export function insertSubmissionsQuery(received: readonly ReceivedSubmission[]): Query<unknown> {
+export function insertSubmissionsQuery(
+  received: readonly ReceivedSubmission[],
+  newId: () => string,
+): Query<unknown> {
   const rows = received.map(({ submission, traceparent }) => ({
     application_id: submission.applicationId,
     creditor_id: submission.creditorId,
