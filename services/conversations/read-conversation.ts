@@ -84,8 +84,8 @@ export async function readConversation(
   if (items.length === 0 && damage !== undefined && !(await opensAny(deps, submissionCall))) {
     throw damage;
   }
-  if (!discarded) await deliver(deps, submissionCall, items);
-  return { items: items.map(commentMessage), nextCursor };
+  const comments = discarded ? items : await deliver(deps, submissionCall, items);
+  return { items: comments.map(commentMessage), nextCursor };
 }
 
 /** How many of the newest comments are tried before the key ring is taken to be at fault. */
@@ -123,25 +123,24 @@ async function requireSubmission(
   if (!isOwn || !submitted) throw conversationNotFound();
 }
 
-/** Marks the other side's comments as delivered, in the database and in `comments`. */
+/** Marks the other side's comments as delivered, and resolves to `comments` with their deliveries. */
 async function deliver(
   { requests, clock }: ReadConversationDeps,
   { submission, scope, call }: SubmissionCall,
   comments: OpenedComment[],
-): Promise<void> {
+): Promise<OpenedComment[]> {
   const queued = comments.filter(
     (it) => it.deliveredAt === null && it.side !== sideOf(submission, it.retailerId, scope),
   );
-  if (queued.length === 0) return;
+  if (queued.length === 0) return comments;
   const ids = queued.map(({ id }) => id);
   const delivery = { at: clock(), integrationId: call.identity.subject };
   const db = requests.of(call).onRow(rowOf(submission));
   const delivered = await markDelivered(db, ids, delivery);
-  for (const comment of queued)
-    Object.assign(
-      comment,
-      delivered.find(({ id }) => id === comment.id),
-    );
+  return comments.map((comment) => ({
+    ...comment,
+    ...delivered.find(({ id }) => id === comment.id),
+  }));
 }
 
 function commentMessage({ userName, comment, ...row }: OpenedComment): Comment {
