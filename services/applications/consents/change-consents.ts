@@ -15,6 +15,7 @@ import { notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
+import { changeLocked } from '../change-application.ts';
 import { mayActFor } from '../directory/user.ts';
 import { retailerOf } from '../scope.ts';
 import {
@@ -24,7 +25,6 @@ import {
   lockApplicant,
   revokeRows,
 } from '../store/consents.ts';
-import { changeLocked } from '../stored-application.ts';
 import { applicantNotFound, type ConsentFacts, ineligibleUser, newConsent } from './consent.ts';
 
 export interface ChangeConsentsDeps {
@@ -56,8 +56,8 @@ export function recordConsent(
 }
 
 /**
- * Revokes a consent, and with it every other one of the applicant for the same purpose. One that is revoked already keeps the time of its first revocation and the user who made it,
- * and is the answer: a caller need not know what others did before.
+ * Revokes a consent, and with it every other one of the applicant for the same purpose. A consent that is revoked
+ * already is answered with the time and the user of its first revocation.
  *
  * @param request with its ids in lower case
  * @throws Fault `applicant_not_found`, `consent_not_found`, `ineligible_user` or a fault of the idempotency key

@@ -17,12 +17,12 @@ import { type Call, requestDigestOf } from '@creditlane/rpc/call';
 import { conflict, fieldFault, notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import { applicantErased } from '../applicant/erase-applicant.ts';
+import { changeApplication } from '../change-application.ts';
 import { applicationExported } from '../events.ts';
 import { applicationNotFound, retailerOf } from '../scope.ts';
 import { findDataKeys } from '../store/applicant-data-keys.ts';
 import { findApplication } from '../store/applications.ts';
 import { insertExport } from '../store/exports.ts';
-import { changeApplication } from '../stored-application.ts';
 import { exportPayload } from './payload.ts';
 import { sealPayload } from './sealed-payload.ts';
 

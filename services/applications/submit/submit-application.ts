@@ -16,12 +16,13 @@ import type { Call } from '@creditlane/rpc/call';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
+import { changeApplication } from '../change-application.ts';
 import { defaultExpiry } from '../consents/consent.ts';
 import { applicationSubmitted } from '../events.ts';
 import { retailerOf } from '../scope.ts';
 import { insertSubmittedConsents, readDatabaseTime } from '../store/consents.ts';
 import { insertSubmissions, readSubmissionFacts } from '../store/submissions.ts';
-import { answerToStore, changeApplication, loadStoredAnswer } from '../stored-application.ts';
+import { answerToStore, loadStoredAnswer } from '../stored-application.ts';
 import { checkSubmission } from './submission.ts';
 
 export interface SubmitApplicationDeps {
