@@ -56,6 +56,10 @@ export function submissionNotFound(): Fault {
   );
 }
 
+/** The message for a field that names a user who may not act for the retailer of the submission's application. */
+export const MUST_NAME_USER =
+  "must name an active user of the application's retailer or of its group";
+
 /**
  * Whether a submission that a service does not know yet could be within the scope. Where it cannot be, the
  * applications service is not asked, so that the duration of the answer does not reveal whether the

@@ -3,6 +3,7 @@ import { ApplicationStatus } from '@creditlane/proto/applications/v1/application
 import { type Fault, invalid, invalidFields, notFound } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 import {
+  MUST_NAME_USER,
   type Scope,
   type SubmissionKey,
   submissionNotFound,
@@ -85,8 +86,7 @@ export function checkRetailerComment(
   }
   if (!submitted) throw conversationNotFound();
   if (authorName === undefined) {
-    const message = "must name an active user of the application's retailer or of its group";
-    throw invalidFields('ineligible_user', [{ pointer: '/userId', message }]);
+    throw invalidFields('ineligible_user', [{ pointer: '/userId', message: MUST_NAME_USER }]);
   }
   return { retailerId, authorName };
 }

@@ -8,8 +8,9 @@ import {
 } from '@creditlane/proto/applications/v1/consents_service';
 import { conflict, type Fault, invalidFields, notFound } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
+import { MUST_NAME_USER } from '@creditlane/rpc/submission-call';
 import { applicantErased } from '../applicant/erase-applicant.ts';
-import { MUST_NAME_USER, mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
+import { mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
 
 /** The text version of a consent that came with a submission which names none. */
 export const UNSPECIFIED_TEXT_VERSION = 'unspecified';

@@ -11,10 +11,6 @@ export interface Retailer {
   retailerGroupId: string | null;
 }
 
-/** The message for a field whose user may not act for the application's retailer. */
-export const MUST_NAME_USER =
-  "must name an active user of the application's retailer or of its group";
-
 /** Whether there is a user who may act for a retailer: the user is active, and belongs to the retailer or its group. */
 export function mayActFor(user: RetailerUser | undefined, retailer: Retailer): boolean {
   if (!user?.active) return false;

@@ -4,8 +4,9 @@ import { WorksheetSchema } from '@creditlane/proto/applications/v1/application';
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import { conflict, fieldFault } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
+import { MUST_NAME_USER } from '@creditlane/rpc/submission-call';
 import { applicantErased } from '../applicant/erase-applicant.ts';
-import { MUST_NAME_USER, mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
+import { mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
 import { checkWorksheet } from './worksheet.ts';
 
 /** The stored data that the rules for a submission need, read while the application is locked. */
