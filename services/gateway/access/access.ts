@@ -4,7 +4,7 @@ import {
   type AccessService,
   GrantSide,
 } from '@creditlane/proto/integrations/v1/integrations_service';
-import type { Client } from '@creditlane/rpc/client';
+import type { CallContext, Client } from '@creditlane/rpc/client';
 import { type Fault, forbidden, unauthenticated } from '@creditlane/rpc/fault';
 import type { Identity } from '@creditlane/rpc/identity';
 import type { AccessRule } from '../document/operation.ts';
@@ -27,6 +27,13 @@ interface Granted {
   /** Whether X-Service-Retailer-ID or an existing application names a retailer without a grant. */
   readonly isRetailerDenied: boolean;
 }
+
+/** What a request is about, as far as retailers are concerned. */
+type Located =
+  | { kind: 'unnamed' }
+  | { kind: 'missing'; applicationId: string }
+  /** `isInContext`: whether the retailer belongs to the group of the one that X-Service-Retailer-ID names, if any. */
+  | { kind: 'retailer'; retailerId: string; isInContext: boolean };
 
 const NO_SCOPE: Scope = Object.freeze({});
 const CACHED_SCOPES = 50_000;
@@ -139,42 +146,79 @@ export class Access {
    */
   async #scope({ integrationId, rule, target, limits }: ScopeQuestion): Promise<Granted> {
     const { sides, whileDisabled } = rule;
-    const { applicationId, creditorId, retailerId, retailerContext } = target;
+    const { creditorId, retailerContext } = target;
     const context = sharedCall(limits);
-    const byRetailer = sides.includes('retailer');
-    let owner = retailerContext ?? retailerId;
-    let ownerInContext = true;
-    let isMissing = false;
-    if (applicationId !== undefined && (byRetailer || retailerContext !== undefined)) {
-      const lookup = { applicationId, contextRetailerId: retailerContext ?? '' };
-      const located = await this.#peers.applications.locateApplication(lookup, context);
-      owner = located.retailerId || undefined;
-      ownerInContext = located.inContext;
-      isMissing = owner === undefined;
-    }
+    const located = await this.#locate(rule, target, context);
     const grants = await this.#peers.access.checkGrants(
       {
         integrationId,
-        // A missing application is looked up under its own id, which is no retailer's.
-        retailerId: retailerContext ?? owner ?? (byRetailer ? (applicationId ?? '') : ''),
+        retailerId: retailerContext ?? retailerToCheck(located),
         creditorId: sides.includes('creditor') ? (creditorId ?? '') : '',
       },
       context,
     );
-    const inContext = retailerContext === undefined || (grants.retailer && ownerInContext);
-    const namesRetailer = retailerContext !== undefined || !isMissing;
-    const isRetailerDenied = (namesRetailer && !grants.retailer) || (!isMissing && !inContext);
-    const granted = (scope: Scope) => ({ scope, isRetailerDenied });
-    // X-Service-Retailer-ID must name a granted retailer, whose group the application belongs to.
-    if (!inContext) return granted(NO_SCOPE);
-    const asRetailer = byRetailer && grants.retailer && owner !== undefined;
-    // The header also selects the side of a caller that has grants on both.
-    if (asRetailer && retailerContext !== undefined) return granted({ retailerId: owner });
-    const byCreditor = grants.creditor || (whileDisabled && grants.disabledCreditor);
-    if (sides.includes('creditor') && byCreditor && creditorId !== undefined) {
-      return granted({ creditorId });
+    const isCreditorGranted = grants.creditor || (whileDisabled && grants.disabledCreditor);
+    const ofCreditor =
+      sides.includes('creditor') && isCreditorGranted && creditorId !== undefined
+        ? { creditorId }
+        : undefined;
+
+    switch (located.kind) {
+      case 'unnamed':
+        return { scope: ofCreditor ?? NO_SCOPE, isRetailerDenied: false };
+      case 'missing':
+        // X-Service-Retailer-ID must name a granted retailer, whose group the application belongs to.
+        return retailerContext === undefined
+          ? { scope: ofCreditor ?? NO_SCOPE, isRetailerDenied: false }
+          : { scope: NO_SCOPE, isRetailerDenied: !grants.retailer };
+      case 'retailer': {
+        const { retailerId, isInContext } = located;
+        const ofRetailer =
+          sides.includes('retailer') && grants.retailer ? { retailerId } : undefined;
+        if (retailerContext === undefined) {
+          return {
+            scope: ofCreditor ?? ofRetailer ?? NO_SCOPE,
+            isRetailerDenied: !grants.retailer,
+          };
+        }
+        if (!grants.retailer || !isInContext) return { scope: NO_SCOPE, isRetailerDenied: true };
+        // The header also selects the side of a caller that has grants on both.
+        return { scope: ofRetailer ?? ofCreditor ?? NO_SCOPE, isRetailerDenied: false };
+      }
     }
-    return granted(asRetailer ? { retailerId: owner } : NO_SCOPE);
+  }
+
+  /** The retailer of a request: that of its application, or the one that it names. */
+  async #locate(
+    { sides }: AccessRule,
+    { applicationId, retailerId, retailerContext }: AccessTarget,
+    context: CallContext,
+  ): Promise<Located> {
+    if (
+      applicationId !== undefined &&
+      (sides.includes('retailer') || retailerContext !== undefined)
+    ) {
+      const lookup = { applicationId, contextRetailerId: retailerContext ?? '' };
+      const found = await this.#peers.applications.locateApplication(lookup, context);
+      if (found.retailerId === '') return { kind: 'missing', applicationId };
+      return { kind: 'retailer', retailerId: found.retailerId, isInContext: found.inContext };
+    }
+    const named = retailerContext ?? retailerId;
+    if (named === undefined) return { kind: 'unnamed' };
+    return { kind: 'retailer', retailerId: named, isInContext: true };
+  }
+}
+
+/** The retailer whose grant is checked; empty for none. */
+function retailerToCheck(located: Located): string {
+  switch (located.kind) {
+    case 'unnamed':
+      return '';
+    case 'missing':
+      // A missing application is looked up under its own id, which is no retailer's.
+      return located.applicationId;
+    case 'retailer':
+      return located.retailerId;
   }
 }
 
