@@ -18,8 +18,12 @@ import { LoanTermsSchema } from '@creditlane/proto/common/v1/terms';
 import type { Client } from '@creditlane/rpc/client';
 import { refusedFields } from '../document/validation-messages.ts';
 import { defineHandlers } from './handlers.ts';
-import { messageReader, messageWriter } from './json-message.ts';
-import { answerPage, renameRefusedFields, requireRecord } from './service-answers.ts';
+import { messageReader, messageWriter } from './service-messages/json-message.ts';
+import {
+  answerPage,
+  renameRefusedFields,
+  requireRecord,
+} from './service-messages/service-answers.ts';
 
 const readCreation = messageReader(CreateApplicationRequestSchema, {
   except: ['primaryApplicant', 'coApplicant'],

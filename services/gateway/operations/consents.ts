@@ -6,10 +6,10 @@ import {
   StoredConsentSchema,
 } from '@creditlane/proto/applications/v1/consents_service';
 import type { Client } from '@creditlane/rpc/client';
-import { readDateTime } from './date-time.ts';
 import { defineHandlers } from './handlers.ts';
-import { messageReader, messageWriter } from './json-message.ts';
-import { answerPage, requireRecord } from './service-answers.ts';
+import { readDateTime } from './service-messages/date-time.ts';
+import { messageReader, messageWriter } from './service-messages/json-message.ts';
+import { answerPage, requireRecord } from './service-messages/service-answers.ts';
 
 const TIMES = ['capturedAt', 'expiresAt'] as const;
 

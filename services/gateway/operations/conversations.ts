@@ -6,8 +6,8 @@ import {
 } from '@creditlane/proto/conversations/v1/conversations_service';
 import type { Client } from '@creditlane/rpc/client';
 import { defineHandlers } from './handlers.ts';
-import { messageWriter } from './json-message.ts';
-import { answerPage } from './service-answers.ts';
+import { messageWriter } from './service-messages/json-message.ts';
+import { answerPage } from './service-messages/service-answers.ts';
 
 const writeAddition = messageWriter(CommentAsCreditorResponseSchema);
 const writeComment = messageWriter(CommentSchema);

@@ -10,8 +10,12 @@ import {
 import type { Client } from '@creditlane/rpc/client';
 import { refusedFields } from '../document/validation-messages.ts';
 import { defineHandlers } from './handlers.ts';
-import { messageReader, messageWriter } from './json-message.ts';
-import { answerPage, renameRefusedFields, requireRecord } from './service-answers.ts';
+import { messageReader, messageWriter } from './service-messages/json-message.ts';
+import {
+  answerPage,
+  renameRefusedFields,
+  requireRecord,
+} from './service-messages/service-answers.ts';
 
 /** Fields that only the platform's own callers set: not read from a body, and not shown. */
 const INTERNAL = { except: ['maxPayment'] } as const;

@@ -11,10 +11,14 @@ import {
 import { AttemptSchema } from '@creditlane/proto/webhooks/v1/delivery';
 import type { Client } from '@creditlane/rpc/client';
 import { internal } from '@creditlane/rpc/fault';
-import { readDateTime } from './date-time.ts';
 import { defineHandlers } from './handlers.ts';
-import { messageReader, messageWriter } from './json-message.ts';
-import { answerPage, renameRefusedFields, requireRecord } from './service-answers.ts';
+import { readDateTime } from './service-messages/date-time.ts';
+import { messageReader, messageWriter } from './service-messages/json-message.ts';
+import {
+  answerPage,
+  renameRefusedFields,
+  requireRecord,
+} from './service-messages/service-answers.ts';
 
 const TIMES = ['createdFrom', 'createdBefore'] as const;
 const readFilter = messageReader(ListOwnDeliveriesRequestSchema, { except: TIMES });

@@ -19,8 +19,8 @@ import {
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import { ownCall } from '../access/call-limits.ts';
 import { defineHandlers } from './handlers.ts';
-import { messageReader, messageWriter } from './json-message.ts';
-import { answerPage, renameRefusedFields } from './service-answers.ts';
+import { messageReader, messageWriter } from './service-messages/json-message.ts';
+import { answerPage, renameRefusedFields } from './service-messages/service-answers.ts';
 
 const readRetailer = messageReader(RetailerSchema, { except: ['retailerId'] });
 const readRetailerGroup = messageReader(RetailerGroupSchema, { except: ['retailerGroupId'] });

@@ -9,7 +9,7 @@ import {
 } from '@creditlane/proto/integrations/v1/enablement_service';
 import type { Client } from '@creditlane/rpc/client';
 import { defineHandlers } from './handlers.ts';
-import { messageReader, messageWriter } from './json-message.ts';
+import { messageReader, messageWriter } from './service-messages/json-message.ts';
 
 const readStatus = messageReader(SetIntegrationStatusRequestSchema);
 const writeEnabled = messageWriter(EnableIntegrationResponseSchema);

@@ -7,7 +7,7 @@ import type { DestinationsService } from '@creditlane/proto/integrations/v1/inte
 import type { Client } from '@creditlane/rpc/client';
 import { lacksRecipient } from '../access/recipients.ts';
 import { defineHandlers } from './handlers.ts';
-import { messageWriter } from './json-message.ts';
+import { messageWriter } from './service-messages/json-message.ts';
 
 const writeExport = messageWriter(ExportApplicationResponseSchema);
 

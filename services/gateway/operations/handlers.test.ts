@@ -1,7 +1,7 @@
 import { DecisionSchema } from '@creditlane/proto/decisions/v1/decision';
 import { expect, test } from 'vitest';
 import { defineHandlers } from './handlers.ts';
-import { messageReader } from './json-message.ts';
+import { messageReader } from './service-messages/json-message.ts';
 
 const submission = { applicationId: 'a', creditorId: 'c' };
 const decided = { ...submission, decision: 'APPROVED' };

@@ -7,7 +7,7 @@ import {
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
 import { defineHandlers } from './handlers.ts';
-import { messageReader, messageWriter } from './json-message.ts';
+import { messageReader, messageWriter } from './service-messages/json-message.ts';
 
 const DEFAULT_OVERLAP_HOURS = 24;
 

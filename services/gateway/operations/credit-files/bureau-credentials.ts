@@ -9,8 +9,8 @@ import { Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import type { Client } from '@creditlane/rpc/client';
 import { notFound } from '@creditlane/rpc/fault';
 import { defineHandlers } from '../handlers.ts';
-import { messageReader, messageWriter } from '../json-message.ts';
-import { renameRefusedFields } from '../service-answers.ts';
+import { messageReader, messageWriter } from '../service-messages/json-message.ts';
+import { renameRefusedFields } from '../service-messages/service-answers.ts';
 
 const readEquifax = messageReader(EquifaxCredentialsSchema);
 const readTransUnion = messageReader(TransUnionCredentialsSchema);

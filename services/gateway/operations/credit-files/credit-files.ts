@@ -20,8 +20,8 @@ import type { WaitingReads } from '../../limits/waiting-reads.ts';
 import { type ConfirmAccess, RECHECK_ACCESS_AFTER_MS } from '../../middleware/caller.ts';
 import type { OperationContext } from '../../request-state.ts';
 import { type AnswerOf, defineHandlers } from '../handlers.ts';
-import { messageWriter } from '../json-message.ts';
-import { answerPage, requireRecord } from '../service-answers.ts';
+import { messageWriter } from '../service-messages/json-message.ts';
+import { answerPage, requireRecord } from '../service-messages/service-answers.ts';
 
 type CreditFile = AnswerOf<'readCreditFile'>;
 

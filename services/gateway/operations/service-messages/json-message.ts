@@ -12,8 +12,8 @@ import {
   TimestampSchema,
   timestampDate,
 } from '@bufbuild/protobuf/wkt';
-import type { JsonValue } from '../document/openapi-document.ts';
-import type { MismatchedFields } from './mismatched-fields.ts';
+import type { JsonValue } from '../../document/openapi-document.ts';
+import type { MismatchedFields } from '../mismatched-fields.ts';
 
 type Fields = Record<string, unknown>;
 type Convert = (value: never) => unknown;

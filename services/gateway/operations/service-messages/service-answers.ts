@@ -1,6 +1,6 @@
 /** Reads what a service answers to a call: its records, its pages, and the fields that it refuses. */
 import { internal, toFault } from '@creditlane/rpc/fault';
-import { refusedFields } from '../document/validation-messages.ts';
+import { refusedFields } from '../../document/validation-messages.ts';
 
 /** The start of a field's JSON Pointer in the request to a service, and in the client's request. */
 interface RenamedField {

@@ -1,5 +1,5 @@
 import { type Timestamp, timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { refusedFields } from '../document/validation-messages.ts';
+import { refusedFields } from '../../document/validation-messages.ts';
 
 /**
  * The time that a validated field of format `date-time` names.
