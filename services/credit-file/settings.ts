@@ -39,7 +39,7 @@ const PULL_LEASE = setting.durationMs('PULL_LEASE', {
   min: '500ms',
   max: '60s',
   about:
-    'How soon the pulls of a process that died are taken over, half of BUREAU_DEADLINE at least; the outcome of those that were sent is unknown BUREAU_DEADLINE later.',
+    'How soon the pulls of a process that died are taken over; less than half of BUREAU_DEADLINE counts as that half. The outcome of those that were sent is unknown BUREAU_DEADLINE later.',
 });
 
 /**
