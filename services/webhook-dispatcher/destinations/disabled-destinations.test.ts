@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -121,6 +122,30 @@ test('a 410 of the earlier URL does not disable a destination that was set to a 
   expect(await statesOfDeliveries()).toEqual(['delivered', 'delivered']);
   expect(await statusesOfAttempts()).toEqual([410, 204, 204]);
   expect(await metrics()).toContain('creditlane_webhook_attempts_total{outcome="retry"} 1');
+  await moved.close();
+});
+
+test('410s of the earlier URL open no circuit breaker for the new one', async () => {
+  const { received, respondWith, destinationId } = await fixture.addReceiver();
+  const moved = await startReceiver();
+  const waiting: ServerResponse[] = [];
+  const { bus, metrics } = await fixture.start({ DESTINATIONS_CACHE: '1s', RETRY_DELAYS: '1h' });
+  const publish = (count: number) =>
+    bus.publish(upTo(count).map(() => fixture.event({ applicationId: randomUUID() })));
+  // With each success the destination may have more requests at once.
+  await publish(40);
+  await until(() => expect(received).toHaveLength(40));
+  respondWith((_, response) => void waiting.push(response));
+  await publish(8);
+  await until(() => expect(waiting).toHaveLength(8));
+  fixture.integrations.set(destinationId, moved.url);
+  for (const response of waiting) response.writeHead(410).end();
+  const openBreakers = new Set<string | undefined>();
+  await until(async () => {
+    openBreakers.add(/webhook_breakers\{state="open"\} (\d+)/.exec(await metrics())?.[1]);
+    expect(moved.received).toHaveLength(8);
+  });
+  expect([...openBreakers]).toEqual(['0']);
   await moved.close();
 });
 

@@ -36,7 +36,10 @@ const UNCONFIRMED_GONE_DELAY_MS = 1_000;
 export interface AttemptResult {
   readonly kind: 'tried';
   readonly delivery: LeasedDelivery;
-  /** Of the destination that the request was sent to; `undefined` when no request was sent. */
+  /**
+   * Of the destination that the request was sent to; `undefined` when no request was sent, or perhaps to an earlier URL: then
+   * the result changes neither the health of the destination nor its adaptive limit.
+   */
   readonly revision: number | undefined;
   /** When the exchange began, or the attempt that came to none. */
   readonly startedAt: Date;
@@ -91,12 +94,13 @@ export function createAttempt(deps: AttemptDeps): Attempt {
       deadReason === undefined
         ? nextStep(delivery.attempts + 1, outcome, delaysMs, random)
         : { kind: 'dead', reason: deadReason };
-    if (step.kind === 'disable' && !(await isStillAt(deps, delivery, revision))) {
-      step = { kind: 'retry', delayMs: UNCONFIRMED_GONE_DELAY_MS };
-    }
+    const isUnconfirmed = step.kind === 'disable' && !(await isStillAt(deps, delivery, revision));
+    if (isUnconfirmed) step = { kind: 'retry', delayMs: UNCONFIRMED_GONE_DELAY_MS };
     const answeredInMs = revision === undefined ? undefined : durationMs;
     metrics.countAttempt(step.kind, delivery.destinationId, answeredInMs);
-    return { ...result, delivery, ...stateAfter(step) };
+    // The answer of an earlier URL tells nothing about the present one.
+    const answering = isUnconfirmed ? undefined : revision;
+    return { ...result, revision: answering, delivery, ...stateAfter(step) };
   };
 }
 

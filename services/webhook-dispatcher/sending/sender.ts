@@ -35,7 +35,7 @@ export function startSender({ queue, attempt, deferredResults, recorder }: Sende
   queue.onCapacityNeeded((destinationIds) => deferredResults.recordDeferredOf(destinationIds));
 }
 
-/** Undefined when no request was sent: the result then has no revision, and tells nothing about the destination. */
+/** Undefined for a result without a revision, which tells nothing about the destination. */
 function requestResultOf(attempted: AttemptRecord): RequestResult | undefined {
   if (attempted.kind === 'untried' || attempted.revision === undefined) return undefined;
   const { state, revision, durationMs } = attempted;
