@@ -177,7 +177,7 @@ export class RelayRounds {
 
   /**
    * Runs a statement at the same time as the rounds, after all earlier ones that run so. Of the reserved connections, the
-   * rounds, the renewals of the leases, the heartbeat of the database and these statements need one each.
+   * rounds, the renewals of the leases and these statements need one each; the heartbeat takes one that is free for a moment.
    */
   #besideRounds<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#lastBeside.then(run);

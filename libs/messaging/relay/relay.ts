@@ -79,7 +79,7 @@ export function startRelay(options: RelayOptions): Relay {
   });
 
   const run = async () => {
-    /** When the first round failed after which no round has published an event. */
+    /** When the first of the rounds failed after which none with shards has succeeded. */
     let failingSinceMs: number | undefined;
     for (let failures = 0; !stop.signal.aborted; ) {
       try {
@@ -90,7 +90,8 @@ export function startRelay(options: RelayOptions): Relay {
         }
         const { publishedCount, hasMore } = await rounds.publishRound();
         failures = 0;
-        if (publishedCount > 0) failingSinceMs = undefined;
+        // A round without shards, as after a step back, shows nothing.
+        if (publishedCount > 0 || shardLeases.held().length > 0) failingSinceMs = undefined;
         roundEnded.signal();
         if (!hasMore) await wake.wait(Math.min(pollMs, marks.dueInMs()), stop.signal);
       } catch (err) {
