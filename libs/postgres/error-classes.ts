@@ -13,6 +13,7 @@ const UNAVAILABLE_CLASSES = new Set([
 
 const SQLSTATE_LENGTH = 5;
 
+const INVALID_AUTHORIZATION = '28000';
 const INVALID_PASSWORD = '28P01';
 const SERIALIZATION_FAILURE = '40001';
 const UNIQUE_VIOLATION = '23505';
@@ -33,7 +34,7 @@ const UNAVAILABLE_CODES = new Set([
   '57P03', // starting up or shutting down
   '57P05', // idle session timeout
   '25P03', // idle in a transaction for too long, as in a process that was suspended
-  '28000', // a role that may not log in, or not from here, as while passwords are changed
+  INVALID_AUTHORIZATION, // a role that may not log in, or not from here, as while passwords are changed
   INVALID_PASSWORD, // changed in PostgreSQL; the file with the new one follows
   '25006', // read only: a standby, after a failover
   'ECONNREFUSED',
@@ -66,6 +67,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
  */
 export function isPasswordRefused(error: unknown): boolean {
   return codeOf(error) === INVALID_PASSWORD;
+}
+
+/** Whether PostgreSQL refused the role or its password: at the start of a process a setting is wrong, and no retry helps. */
+export function isLoginRefused(error: unknown): boolean {
+  return isPasswordRefused(error) || codeOf(error) === INVALID_AUTHORIZATION;
 }
 
 /** The work waited in this process for its turn at a row for longer than its lock timeout. */

@@ -33,6 +33,8 @@ export interface HeartbeatOptions {
  */
 export function startHeartbeat({ pool, otherPool, log }: HeartbeatOptions): Heartbeat {
   let state: true | string = true;
+  /** The reasons that were logged since the database answered last. */
+  const logged = new Set<string>();
   let answeredMs = performance.now();
   let isCheckDue = true;
   const check = async () => {
@@ -40,11 +42,13 @@ export function startHeartbeat({ pool, otherPool, log }: HeartbeatOptions): Hear
       await heartbeat.run(pool);
       if (state !== true) log.info('the database answers again');
       state = true;
+      logged.clear();
     } catch (err) {
       const shown = err instanceof Error ? loggableMessage(err) : undefined;
       const reason = ['the database does not answer', shown].filter(Boolean).join(': ');
       // The first reason may be a connection that was lost, and a later one why no other can be made.
-      if (state !== reason) log.error({ err }, 'the database does not answer');
+      if (!logged.has(reason)) log.error({ err }, 'the database does not answer');
+      logged.add(reason);
       state = reason;
     }
   };
