@@ -214,7 +214,29 @@ test('--erase-applicant waits for the end, prints how far it is, and fails for a
   await expect(wrong).rejects.toThrow('--retailer must be given, as a UUID');
   const soon = runCommand('erase-applicant', { ...options, wait: 'soon' });
   await expect(soon).rejects.toThrow('--wait must be a number of seconds');
+});
+
+test('--repeat-erasures repeats every erasure, and deletes the callers’ own ids of requests for the erased', async () => {
+  const { applicant, service } = fixture;
+  await pull(applicant);
+  const { retailerId, applicantId } = applicant;
+  await runCommand('erase-applicant', { retailer: retailerId, applicant: applicantId });
+  // As an erasure by an earlier version has left it.
+  await service.sql.query(`UPDATE pulls SET request_key = 'deal-7781' WHERE applicant_id = $1`, [
+    applicantId,
+  ]);
+  await service.sql.query(
+    `INSERT INTO joined_requests (applicant_id, request_key, retailer_id, pull_id)
+     SELECT applicant_id, 'deal-7782', retailer_id, id FROM pulls WHERE applicant_id = $1`,
+    [applicantId],
+  );
   expect((await runCommand('repeat-erasures')).lines).toEqual([{ repeated: expect.any(Number) }]);
+  const { rows } = await service.sql.query(
+    `SELECT request_key FROM pulls WHERE applicant_id = $1
+     UNION ALL SELECT request_key FROM joined_requests WHERE applicant_id = $1`,
+    [applicantId],
+  );
+  expect(rows).toEqual([{ request_key: null }]);
 });
 
 test('--rewrap-keys reports how many records had another key', async () => {

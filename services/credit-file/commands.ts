@@ -18,6 +18,7 @@ import { eraseApplicant } from './custody/erase-applicant.ts';
 import { countDueFiles, purgeFiles } from './custody/purge-files.ts';
 import type { SETTINGS } from './settings.ts';
 import { findOutcome, repeatErasures } from './store/applicant-erasures.ts';
+import { forgetCallerRequestIdsOfErased } from './store/pulls.ts';
 import { sealedTables } from './store/sealed-tables.ts';
 
 type Context = CommandContext<typeof SETTINGS>;
@@ -125,8 +126,12 @@ async function erase({ settings, database, print }: Context, options: CommandOpt
   return outcome === 'ERASED';
 }
 
-/** A running service then has the personal data of every erased applicant erased again, if it came back with a backup. */
+/**
+ * A running service then has the personal data of every erased applicant erased again, if it came back with a backup. The
+ * callers' own ids of requests for them are deleted at once.
+ */
 async function repeat({ database, print }: Context) {
+  await forgetCallerRequestIdsOfErased(database.pool);
   print({ repeated: await repeatErasures(database.pool, OPERATOR, systemClock()) });
   return true;
 }

@@ -6,6 +6,7 @@ import type { Database } from '@creditlane/postgres/database';
 import { isTransientError } from '@creditlane/postgres/error-classes';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import { Fault, type FaultKind } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import type { Log } from '@creditlane/runtime/telemetry/log';
@@ -83,7 +84,7 @@ export function recordEnding(
 ): Promise<PullRow | undefined> {
   const wasSent = ending.state !== 'FAILED' || ending.wasSent;
   const notSent = ending.state === 'FAILED' ? ending.notSent : undefined;
-  return untilRecorded(deps, pull, async (tx, isRepeated) => {
+  return untilRecorded(deps, { pull, hasAnswer: wasSent }, async (tx, isRepeated) => {
     const consent = notSent && (await lockMarkedPull(tx, pull));
     const ended = await endPull(tx, pull, { ...ending, wasSent });
     // A commit whose answer was lost may have ended the pull before.
@@ -116,8 +117,15 @@ async function storeFile(
   return id;
 }
 
-/** Whether a failure of the platform itself passes: the database is away, or the key ring lacks a key. */
+const PASSING_FAULTS: ReadonlySet<FaultKind> = new Set([
+  'unavailable',
+  'deadline',
+  'resource_exhausted',
+]);
+
+/** Whether a failure of the platform itself passes: the database or a service is away, or the key ring lacks a key. */
 export function mayPass(err: unknown): boolean {
+  if (err instanceof Fault) return PASSING_FAULTS.has(err.kind);
   return err instanceof UnknownKeyError || isTransientError(err);
 }
 
@@ -141,7 +149,7 @@ export async function retryOrEnd(
   const between = waits ? BETWEEN_WAITS : BETWEEN_ATTEMPTS;
   const delayMs = stop.aborted ? 0 : backoffMs(attempt, between, deps.random);
   const postponed = { delayMs, countsAsAttempt };
-  await untilRecorded(deps, pull, async (tx) => {
+  await untilRecorded(deps, { pull, hasAnswer: false }, async (tx) => {
     const consent = notSent && (await lockMarkedPull(tx, pull));
     if ((await postponePull(tx, pull, postponed)) && consent) {
       await recordNotSent(deps, tx, { ...pull, consent }, notSent);
@@ -206,23 +214,30 @@ function recordNotSent(
 }
 
 const BETWEEN_RECORDINGS = { baseMs: 100, capMs: 2_000 };
+/** Some two minutes apart. */
+const FAILURES_PER_LINE = 100;
 
 /**
- * Makes the change, again and again while the database is away or the ring lacks a key, until the process has ended its
- * connections: an answer cannot be asked for twice, because another inquiry harms the consumer. The pull is still one of
- * those that its process runs at most, and its lease is renewed; where that fails, the outcome is UNKNOWN until then.
+ * Makes the change, again and again while the database is away or the ring lacks a key. With `hasAnswer` it does so until the
+ * process has ended its connections: an answer cannot be asked for twice, because another inquiry harms the consumer. Without,
+ * it gives up after PLATFORM_WITHIN_MS, and the pull is taken over. The pull is still one of those that its process runs at most, and
+ * its lease is renewed; where that fails, the outcome is UNKNOWN until then.
  */
 async function untilRecorded<T>(
   { pool, log }: RecordEndingDeps,
-  { id: pullId }: OwnedPull,
+  { pull: { id: pullId }, hasAnswer }: { pull: OwnedPull; hasAnswer: boolean },
   change: (tx: Queryable, isRepeated: boolean) => Promise<T>,
 ): Promise<T> {
+  const startedMs = performance.now();
   for (let failures = 1; ; failures += 1) {
     try {
       return await inTransaction(pool, (tx) => change(tx, failures > 1));
     } catch (err) {
-      if (!mayPass(err) || pool.ending) throw err;
-      if (failures === 1) log.warn({ err, pullId }, 'what became of a pull cannot be recorded yet');
+      const isLate = !hasAnswer && performance.now() - startedMs >= PLATFORM_WITHIN_MS;
+      if (!mayPass(err) || pool.ending || isLate) throw err;
+      if (failures % FAILURES_PER_LINE === 1) {
+        log.warn({ err, pullId, failures }, 'what became of a pull cannot be recorded yet');
+      }
       await delay(backoffMs(failures, BETWEEN_RECORDINGS));
     }
   }

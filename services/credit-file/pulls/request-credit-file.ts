@@ -61,7 +61,7 @@ export interface CreditFileRequest {
 
 /**
  * The pull that answers the request; `findPullFor` has the rules. A request with the request id of an earlier
- * one gets that pull, whether or not a new pull would be permitted.
+ * one gets that pull, whether or not a new pull would be permitted, unless the applicant was erased.
  *
  * @throws Fault `applicant_not_found`, `consent_missing`, `application_archived`, `applicant_erased`,
  *   `bureau_not_configured`, `bureau_credentials_missing`
@@ -71,7 +71,7 @@ export async function requestCreditFile(
   applicantCall: ApplicantCall,
   request: CreditFileRequest,
 ): Promise<RequestCreditFileResponse> {
-  const { call } = applicantCall;
+  const { applicant, retailerId, call } = applicantCall;
   const faults = new FieldFaults();
   faults.checkPrintable('/requestId', request.callerRequestId);
   faults.throwIfAny('invalid_request');
@@ -81,9 +81,11 @@ export async function requestCreditFile(
     // Before the transaction: no connection waits for another service.
     const consent = repeated === undefined ? await requireConsent(deps, applicantCall) : undefined;
     let inserted: PullRow | undefined;
-    const response = await inTransaction(db.onRow(applicantCall.retailerId), async (tx) => {
+    const response = await inTransaction(db.onRow(retailerId), async (tx) => {
       await markInProgress(tx, call.idempotency);
-      await lockPullsOf(tx, applicantCall.applicant.applicantId);
+      await lockPullsOf(tx, applicant.applicantId);
+      // The applications service may have been asked before the erasure, or not have erased yet.
+      if (await isErased(tx, { ...applicant, retailerId })) throw applicantErased();
       const pull = repeated ?? (await findOrJoinPull(deps, tx, applicantCall, request));
       if (pull !== undefined) await markLastRequested(tx, pull);
       else if (consent !== undefined) {
@@ -173,11 +175,9 @@ async function findRepeated(
 async function findOrJoinPull(
   { minAgeMs, clock }: RequestCreditFileDeps,
   tx: Queryable,
-  { applicant, retailerId }: ApplicantCall,
+  { applicant }: ApplicantCall,
   { source, callerRequestId, force }: CreditFileRequest,
 ): Promise<PullRow | undefined> {
-  // The applications service may have been asked before the erasure, or not have erased yet.
-  if (await isErased(tx, { ...applicant, retailerId })) throw applicantErased();
   const earlier = await findEarlierPulls(tx, applicant, source, callerRequestId || null);
   const pull = findPullFor(earlier, { force, now: clock(), minAgeMs });
   if (callerRequestId !== '' && pull !== undefined && pull !== earlier.sameRequest) {

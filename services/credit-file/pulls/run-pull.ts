@@ -104,7 +104,7 @@ async function findPermittedSubject(
     });
   } catch (err) {
     log.info({ err, pullId: pull.id }, 'the subject of an inquiry cannot be read');
-    return () => retryOrEnd(deps, pull, stop, { ofPlatform: true });
+    return () => retryOrEnd(deps, pull, stop, { ofPlatform: mayPass(err) });
   }
   // An applicant that is gone and an archived application permit no inquiry either.
   const { consent } = subject ?? {};

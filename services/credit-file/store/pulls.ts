@@ -141,6 +141,21 @@ export async function forgetCallerRequestIds(
   await forgetIds.run(tx, [applicantId, retailerId]);
 }
 
+const forgetIdsOfErased = defineStatement(
+  'request_keys_forget_erased',
+  `WITH joined AS (
+     DELETE FROM joined_requests AS joined USING applicant_erasures AS erased
+     WHERE joined.applicant_id = erased.applicant_id AND joined.retailer_id = erased.retailer_id)
+   UPDATE pulls SET request_key = NULL FROM applicant_erasures AS erased
+   WHERE pulls.applicant_id = erased.applicant_id AND pulls.retailer_id = erased.retailer_id
+     AND request_key IS NOT NULL`,
+);
+
+/** As `forgetCallerRequestIds`, of all erased applicants: those of before an erasure forgot them, or of a backup. */
+export async function forgetCallerRequestIdsOfErased(db: Queryable): Promise<void> {
+  await forgetIdsOfErased.run(db);
+}
+
 const selectLatest = defineStatement<PullRow>(
   'pull_latest',
   `SELECT ${PULL_COLUMNS} FROM pulls
