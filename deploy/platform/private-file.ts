@@ -31,8 +31,13 @@ async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const directory = await open(path, 'r');
   try {
-    await directory.sync();
+    await directory.sync().catch(ignoreUnsupported);
   } finally {
     await directory.close();
   }
+}
+
+/** Some network file systems sync no directory. */
+function ignoreUnsupported(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EINVAL' && error.code !== 'ENOTSUP') throw error;
 }

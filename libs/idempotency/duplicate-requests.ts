@@ -50,11 +50,11 @@ const selectDuplicate = defineStatement<{ in_progress: boolean }>(
 );
 
 /** The kinds of faults by which a rule refuses a request. The others say that it could not be handled. */
-const REFUSALS: ReadonlySet<FaultKind> = new Set(['invalid', 'not_found', 'conflict']);
+const REFUSED_BY_RULE: ReadonlySet<FaultKind> = new Set(['invalid', 'not_found', 'conflict']);
 
 /** Whether a rule refused the write. A duplicate request may have met other records, and have an answer. */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof Fault && REFUSALS.has(error.kind);
+  return error instanceof Fault && REFUSED_BY_RULE.has(error.kind);
 }
 
 /**

@@ -213,7 +213,8 @@ export async function writeFirst<T extends NonNullable<unknown>>(
       const written = await attempt();
       if (written) return written;
     } catch (error) {
-      // In this order: a duplicate that is no longer in progress has stored its answer, or never will.
+      // In this order: a duplicate that is no longer in progress has stored its answer, or never will. One that waits for its
+      // row's turn, or for another service, has not marked itself yet, and is not seen.
       await refuseDuplicateInProgress(db, idempotency, error);
       const replayed = isRefusal(error) && (await findStoredAnswer(db, idempotency));
       if (replayed) return { replayed: true, answer: replayed };

@@ -40,7 +40,7 @@ export const REQUEST_ID = 'x-request-id';
 export const TRACEPARENT = 'traceparent';
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 export const RETRY_TOKEN = 'call-id';
-/** ReadMetadata of an answer: "true" when the answer is a stored answer. */
+/** Metadata of an answer: "true" when the answer is a stored answer. */
 export const REPLAYED = 'idempotent-replayed';
 
 /** Returns the value of one metadata entry, by its name in lower case. */

@@ -100,19 +100,23 @@ export function observeDeadLetters(metrics: Metrics, pool: pg.Pool, consumer: st
 
 /**
  * Records as handled what its consumer has handled without a redrive: the batch of a dead letter may come again, and then the
- * event is tried again. The subquery has each event looked up by its id, in the partition of its day.
+ * event is tried again. Only letters of the last day: the batch comes again within minutes. The subquery has each event
+ * looked up by its id, in the partition of its day.
  */
 export const markAppliedDeadLetters = definePurge(
   'dead_letter_mark_applied',
   `UPDATE dead_letters SET handled_at = now() WHERE id = ANY (ARRAY(
      SELECT id FROM dead_letters AS letter
-     WHERE handled_at IS NULL
+     WHERE handled_at IS NULL AND parked_at > now() - interval '1 day'
        AND (SELECT true FROM inbox WHERE inbox.consumer = letter.consumer
          AND event_id = CASE WHEN pg_input_is_valid(headers ->> 'ce_id', 'uuid') THEN (headers ->> 'ce_id')::uuid END)
      LIMIT ${PURGE_BATCH_ROWS}))`,
 );
 
-/** A handled dead letter has had its effects, and its event may hold personal data. The record of its redrives stays. */
+/**
+ * A handled dead letter has had its effects, or was given up, and its event may hold personal data. The record of its redrives
+ * stays.
+ */
 export const purgeDeadLetters = definePurge(
   'dead_letter_purge',
   deleteOlderThanSql('dead_letters', 'handled_at', '30 days'),

@@ -5,8 +5,7 @@ import { compress } from './content-coding.ts';
 import { StaticFile } from './static-file.ts';
 
 /** What StaticFile needs of the context of a request whose client takes brotli. */
-function contextOf(): Context {
-  const headers = new Map<string, string>();
+function contextOf(headers = new Map<string, string>()): Context {
   return {
     fresh: false,
     get: () => 'br',
@@ -21,7 +20,10 @@ test('a file whose compression failed once is compressed for the next request', 
     calls += 1;
     return calls === 1 ? Promise.reject(new Error('no memory')) : compress(...args);
   });
-  await expect(file.send(contextOf(), 'no-cache')).rejects.toThrow('no memory');
+  const ofFailure = new Map<string, string>();
+  await expect(file.send(contextOf(ofFailure), 'immutable')).rejects.toThrow('no memory');
+  // The answer to the failure is neither compressed nor kept by caches.
+  expect(ofFailure.size).toBe(0);
   const ctx = contextOf();
   await file.send(ctx, 'no-cache');
   expect(brotliDecompressSync(ctx.body as Buffer).toString()).toBe('p { color: red; }');

@@ -21,6 +21,9 @@ export class StaticFile {
 
   /** Answers with the file in the coding that the client prefers, or with 304 when the client has it. */
   async send(ctx: Context, cacheControl: string): Promise<void> {
+    const coding = acceptedCoding(ctx);
+    // Before any header: those of the file must not be those of the answer to a failure.
+    const content = coding === undefined ? this.#content : await this.#compressedAs(coding);
     ctx.set('Cache-Control', cacheControl);
     // Weak, because all codings of the content have the same one.
     ctx.set('ETag', `W/"${this.version}"`);
@@ -30,13 +33,8 @@ export class StaticFile {
       ctx.status = 304;
       return;
     }
-    const coding = acceptedCoding(ctx);
-    if (coding !== undefined) {
-      ctx.set('Content-Encoding', coding);
-      ctx.body = await this.#compressedAs(coding);
-    } else {
-      ctx.body = this.#content;
-    }
+    if (coding !== undefined) ctx.set('Content-Encoding', coding);
+    ctx.body = content;
     ctx.set('Content-Type', this.#type);
   }
 

@@ -122,8 +122,11 @@ export class RequestBlock {
 
   async #wait(ask: TakeRequests): Promise<boolean> {
     this.#waiting += 1;
-    await this.#askOnce(ask);
-    this.#waiting -= 1;
+    try {
+      await this.#askOnce(ask);
+    } finally {
+      this.#waiting -= 1;
+    }
     return this.take(this.#limit, ask);
   }
 

@@ -77,7 +77,7 @@ function identify(access: Access, state: OperationState): Promise<Identity> {
 }
 
 /** The kinds of faults by which a service refuses a request without an effect. */
-const REFUSALS: ReadonlySet<FaultKind> = new Set([
+const WITHOUT_EFFECT: ReadonlySet<FaultKind> = new Set([
   'invalid',
   'unauthenticated',
   'forbidden',
@@ -106,7 +106,7 @@ export function invalidateAccess(callers: Callers, access: Access): OperationMid
       await next();
     } catch (error) {
       // Any other error may have come after the change was made.
-      if (!REFUSALS.has(toFault(error).kind)) invalidate();
+      if (!WITHOUT_EFFECT.has(toFault(error).kind)) invalidate();
       throw error;
     }
     invalidate();
