@@ -45,7 +45,8 @@ export class CreditlaneError extends Error {
   readonly isOutcomeUnknown: boolean;
   /**
    * The error body's `code`, for programs. `network_failure` and `timeout` when no answer came, `api_key_unavailable` when
-   * the function for the API key failed, whose error is the cause, `http_401` and the like for an error body without a code, `unexpected_answer` for an answer that is not Creditlane's.
+   * the function for the API key failed, whose error is the cause, `http_401` and the like for an error body without a code,
+   * `unexpected_answer` for an answer that is not Creditlane's.
    */
   readonly code: string;
   /** Under this id the request is in Creditlane's logs, if it arrived. */

@@ -8,9 +8,9 @@ import { defineStatement, type Query } from './statement.ts';
 
 /**
  * Runs `work` in one transaction and resolves to its result. When `work` rejects, the transaction is
- * rolled back and the error is that of `work`; when `work` resolves although a statement was refused, a `NotCommittedError`. When the connection is lost before the answer to the
- * commit, the commit's outcome is unknown: the error is `isDatabaseUnavailable`, and a caller may
- * repeat only work that recognises its own repetition.
+ * rolled back and the error is that of `work`; when `work` resolves although a statement was refused, it is a
+ * `NotCommittedError`. When the connection is lost before the answer to the commit, the commit's outcome is unknown: the error
+ * is `isDatabaseUnavailable`, and a caller may repeat only work that recognises its own repetition.
  */
 export function inTransaction<T>(
   pool: pg.Pool | ScopedPool,

@@ -3,7 +3,7 @@ import { type FieldFault, invalidFields } from './fault.ts';
 
 /** A character that leaves a mark or takes a place of its own; U+2800 is a braille pattern without dots. */
 const VISIBLE = /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/u;
-/** Control characters, line and paragraph separators, and characters that change the direction of text, also that of the text after the value. */
+/** Control characters, line and paragraph separators, and characters that change the direction of the text after the value, too. */
 const CONTROL = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 /**

@@ -179,7 +179,7 @@ async function closeAll(
 
 function logFailedStart(log: Log, error: unknown, prefix: string): void {
   if (!(error instanceof Error)) {
-    log.fatal({ err: error }, 'the start has failed');
+    log.fatal({ err: error }, `${prefix}something was thrown that is no error`);
   } else if (loggableMessage(error) !== undefined) {
     // An error with a loggable message is meant for operators, who need no stack.
     log.fatal(`${prefix}${error.message}`);

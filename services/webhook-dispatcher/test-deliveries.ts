@@ -88,6 +88,12 @@ export async function insertDelivery(
   return inserted as LeasedDelivery;
 }
 
+/** The state of each delivery, in the order of their insertion; with the reason, such as "dead: gone", where there is one. */
+export async function readStates({ sql }: { sql: pg.Pool }): Promise<string[]> {
+  const { rows } = await sql.query('SELECT state, reason FROM deliveries ORDER BY position');
+  return rows.map(({ state, reason }) => (reason === null ? state : `${state}: ${reason}`));
+}
+
 /** The columns of the delivery and those of its message. */
 function toRow(delivery: TestDelivery & LeasedDelivery) {
   const { id, sequence, fence, attempts, replays, event, body, recordedAt } = delivery;

@@ -144,7 +144,8 @@ async function dropOneDay(tx: pg.PoolClient, partitions: DayPartitions): Promise
 }
 
 /**
- * Drops a partition, unless it is kept for a row that a transaction has committed since the caller's look without a lock. Reads and writes of the parent wait, so `isKept` reads a few rows by indexes.
+ * Drops a partition, unless it is kept for a row that a transaction has committed since the caller checked it without a lock.
+ * Reads and writes of the parent wait, so `isKept` reads a few rows by indexes.
  *
  * The parent is locked first, as by each statement on it. With the partition locked first, a statement that had locked the parent
  * would wait for the partition, and the detaching for the parent, until the lock timeout.

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { destroyKey, findLiveKeyId } from '@creditlane/crypto/applicant-keys';
 import { expect, test } from 'vitest';
 import { verifyChain } from '../audit/verify-chain.ts';
+import { insertErasure } from '../store/applicant-erasures.ts';
 import { lockPullsOf } from '../store/pulls.ts';
 import type { TestSubject } from '../test-applications.ts';
 import { answered } from '../test-bureau.ts';
@@ -30,6 +31,13 @@ function holdPull(): () => void {
     applications.delay = held.promise;
   };
   return held.resolve;
+}
+
+/** Resolves once a transaction waits for another one that has locked the pulls of an applicant. */
+async function expectAdvisoryWait(): Promise<void> {
+  const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  await expect.poll(async () => (await pool().query(waiting)).rowCount).toBe(1);
 }
 
 test('after an erasure a read answers as if no file was ever pulled, and the log says why', async () => {
@@ -183,13 +191,28 @@ test('an erasure waits for a request of the applicant, so that it ends the new p
   await requesting.query('BEGIN');
   await lockPullsOf(requesting, applicant.applicantId);
   const erased = erase(applicant);
-  const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-  await expect.poll(async () => (await pool().query(waiting)).rowCount).toBe(1);
+  await expectAdvisoryWait();
   expect(await findLiveKeyId(pool(), applicant)).toBeDefined();
   await requesting.query('COMMIT');
   requesting.release();
   expect((await erased).files).toBe(1);
+});
+
+test('a request that is repeated with its id while an erasure is under way is refused once it is erased', async () => {
+  const { service, applicant } = fixture;
+  await request(service, applicant, { requestId: 'deal-7781' });
+  await readEnded(service, applicant);
+  const erasing = await pool().connect();
+  await erasing.query('BEGIN');
+  await lockPullsOf(erasing, applicant.applicantId);
+  const { applicantId, retailerId } = applicant;
+  const actor = { kind: 'operator', id: 'test' } as const;
+  await insertErasure(erasing, { applicantId, retailerId, actor }, new Date());
+  const repeated = request(service, applicant, { requestId: 'deal-7781' });
+  await expectAdvisoryWait();
+  await erasing.query('COMMIT');
+  erasing.release();
+  await expect(repeated).rejects.toMatchObject({ code: 'applicant_erased' });
 });
 
 test('a pull whose key is destroyed sends no inquiry, and has failed', async () => {

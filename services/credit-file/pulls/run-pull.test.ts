@@ -1,7 +1,7 @@
 import { seal } from '@creditlane/crypto/envelope';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import { FailureReason, Source } from '@creditlane/proto/creditfile/v1/credit_file_service';
-import { unavailable } from '@creditlane/rpc/fault';
+import { internal, unavailable } from '@creditlane/rpc/fault';
 import { startOtlpReceiver } from '@creditlane/runtime/telemetry/test-otlp-receiver';
 import { startTracing } from '@creditlane/runtime/telemetry/tracing';
 import { createTestProcess } from '@creditlane/runtime/test-process';
@@ -94,6 +94,16 @@ test('while the applications service is away nothing is sent, and no attempt is 
   service.now.offsetMs = 5 * 60_000;
   const { pull } = await readEnded(service, applicant);
   expect(pull?.failure).toBe(FailureReason.UNAVAILABLE);
+  expect(inquiries()).toEqual([]);
+});
+
+test('an error of the applications service that does not pass counts as an attempt', async () => {
+  const { service, applicant } = fixture;
+  service.applications.onAnswer = () => {
+    service.applications.failure = internal(new Error('a damaged record'));
+  };
+  const { id } = await request(service, applicant);
+  await expect.poll(async () => (await stateOf(id)).attempts).toBeGreaterThan(1);
   expect(inquiries()).toEqual([]);
 });
 

@@ -17,8 +17,9 @@ const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * The value of a body within the limits; undefined for a body that declares no length and has no bytes. Throws an `invalid` Fault when the body is larger (the rest is
- * not read), not declared as JSON, not UTF-8 or malformed, and a `cancelled` Fault when the client hangs up or was answered meanwhile.
+ * The value of a body within the limits; undefined for a body that declares no length and has no bytes. Throws an `invalid`
+ * Fault when the body is larger (the rest is not read), not declared as JSON, not UTF-8 or malformed, and a `cancelled` Fault
+ * when the client hangs up or was answered meanwhile.
  *
  * Before the bytes come into memory, `reserve` is called with their number: once with the declared length,
  * or for each piece of a body that declares none. When `reserve` throws, the rest is not read either.

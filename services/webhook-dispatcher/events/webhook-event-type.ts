@@ -22,7 +22,7 @@ export interface GrantQuery {
 }
 
 /** The members of a payload that name the retailer and, unless it is about none, the creditor. */
-export interface Concerned {
+export interface EventParties {
   readonly retailerId: string;
   readonly creditorId?: string;
 }
@@ -30,7 +30,7 @@ export interface Concerned {
 /** The `isGranted` of an event type whose payload an integration may have by a grant on either. Rejects like `granted`. */
 export function grantOnEither(granted: RecipientLookup<GrantQuery>) {
   return async (
-    { retailerId, creditorId = NIL_UUID }: Concerned,
+    { retailerId, creditorId = NIL_UUID }: EventParties,
     integrationId: string,
     traceparent: string | undefined,
   ): Promise<boolean> => {
