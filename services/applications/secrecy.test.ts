@@ -215,6 +215,18 @@ test('after an erasure no copy of the data opens with the key ring, and one that
     asCreditFile,
   );
   expect(subject.consent).toBeUndefined();
+  const { creditorId: otherCreditorId } = await registerTenant(fixture);
+  const submitted = fixture.service.applications.submitApplication(
+    aSubmission(application, tenant, [otherCreditorId]),
+    asIntegration(retailerId),
+  );
+  await expect(submitted).rejects.toMatchObject({ code: 'applicant_erased' });
+  const consent = { purpose: 'CREDIT_APPLICATION', textVersion: 'v3', capturedBy: tenant.userId };
+  const recorded = fixture.service.consents.recordConsent(
+    { applicationId, applicantId, ...consent },
+    asIntegration(retailerId),
+  );
+  await expect(recorded).rejects.toMatchObject({ code: 'applicant_erased' });
   expect(await eraseApplicant(fixture, retailerId, applicantId)).toBe(true);
   expect((await findStored(applicantId)).sealed).toHaveLength(0);
 });

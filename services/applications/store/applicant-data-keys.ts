@@ -12,6 +12,9 @@ import { defineStatement, type Queryable } from '@creditlane/postgres/statement'
 export const KEY_OF_APPLICANT = `applicant_keys.applicant_id = applicants.id
   AND (applicants.key_id IS NULL OR applicant_keys.id = applicants.key_id)`;
 
+/** When the applicant, joined with its key, was erased; null for any other. */
+export const ERASED_AT = 'coalesce(applicants.erased_at, applicant_keys.destroyed_at)';
+
 const selectKeys = defineStatement<{
   keyId: string | null;
   sealedKey: Buffer | null;
@@ -19,7 +22,7 @@ const selectKeys = defineStatement<{
 }>(
   'application_data_keys',
   `SELECT applicants.key_id AS "keyId", applicant_keys.sealed AS "sealedKey",
-     applicants.erased_at IS NOT NULL OR applicant_keys.destroyed_at IS NOT NULL AS "isDestroyed"
+     ${ERASED_AT} IS NOT NULL AS "isDestroyed"
    FROM applicants LEFT JOIN applicant_keys ON ${KEY_OF_APPLICANT} AND applicant_keys.retailer_id = $2
    WHERE applicants.application_id = $1 ORDER BY applicants.role`,
 );

@@ -8,7 +8,7 @@ import {
   ApplicationType,
   Relationship,
 } from '@creditlane/proto/applications/v1/application';
-import { KEY_OF_APPLICANT } from './applicant-data-keys.ts';
+import { ERASED_AT, KEY_OF_APPLICANT } from './applicant-data-keys.ts';
 import { type ApplicantSealing, insertApplicant } from './applicants.ts';
 import {
   type ApplicantRow,
@@ -28,7 +28,7 @@ const selectApplicants = defineStatement<ApplicantRow>(
   'application_applicants',
   `SELECT applicants.id, applicants.role, applicants.sealed, applicants.key_id AS "keyId",
      applicant_keys.sealed AS "sealedKey",
-     coalesce(applicants.erased_at, applicant_keys.destroyed_at) AS "erasedAt"
+     ${ERASED_AT} AS "erasedAt"
    FROM applicants JOIN applications ON applications.id = applicants.application_id
      LEFT JOIN applicant_keys ON ${KEY_OF_APPLICANT}
        AND applicant_keys.retailer_id = applications.retailer_id

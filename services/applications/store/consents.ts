@@ -11,7 +11,7 @@ import { microsSql } from '@creditlane/rpc/lists/list-cursor';
 import type { StoredApplicant } from '../applicant/sealed-applicant.ts';
 import type { ConsentFacts } from '../consents/consent.ts';
 import type { RetailerUser } from '../directory/user.ts';
-import { KEY_OF_APPLICANT } from './applicant-data-keys.ts';
+import { ERASED_AT, KEY_OF_APPLICANT } from './applicant-data-keys.ts';
 import type { Position } from './newest-first.ts';
 import { RETAILER_USER } from './users.ts';
 
@@ -66,7 +66,11 @@ const lockRow = defineStatement<{
 // The statement that waits for the lock reads the applicant as it was before the wait.
 const selectErased = defineStatement<{ erased: boolean }>(
   'consent_applicant_erased',
-  'SELECT erased_at IS NOT NULL AS erased FROM applicants WHERE id = $1',
+  `SELECT ${ERASED_AT} IS NOT NULL AS erased
+   FROM applicants JOIN applications ON applications.id = applicants.application_id
+     LEFT JOIN applicant_keys ON ${KEY_OF_APPLICANT}
+       AND applicant_keys.retailer_id = applications.retailer_id
+   WHERE applicants.id = $1`,
 );
 
 /**
@@ -305,7 +309,7 @@ const selectSubject = defineStatement<
    LEFT JOIN applicant_keys ON ${KEY_OF_APPLICANT}
      AND applicant_keys.retailer_id = applications.retailer_id
    CROSS JOIN LATERAL (
-     SELECT coalesce(applicants.erased_at, applicant_keys.destroyed_at) AS erased_at) AS of_applicant
+     SELECT ${ERASED_AT} AS erased_at) AS of_applicant
    LEFT JOIN LATERAL (
      SELECT ${COLUMNS} FROM consents
      WHERE consents.applicant_id = applicants.id AND consents.purpose = $3

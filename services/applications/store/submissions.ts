@@ -8,6 +8,7 @@ import {
 } from '@creditlane/proto/applications/v1/application';
 import type { Retailer, RetailerUser } from '../directory/user.ts';
 import type { SubmissionFacts } from '../submit/submission.ts';
+import { ERASED_AT, KEY_OF_APPLICANT } from './applicant-data-keys.ts';
 import { enumValue, worksheetFromJson } from './application-row.ts';
 import { setApplicationStatus } from './applications.ts';
 import { RETAILER_USER } from './users.ts';
@@ -95,8 +96,11 @@ const selectFacts = defineStatement<{
   'submission_facts',
   `SELECT retailers.id AS "retailerId", retailers.retailer_group_id AS "retailerGroupId",
      ARRAY(SELECT id FROM applicants WHERE application_id = $1) AS "applicantIds",
-     EXISTS (SELECT FROM applicants WHERE application_id = $1 AND erased_at IS NOT NULL)
-       AS "hasErasedApplicant",
+     EXISTS (
+       SELECT FROM applicants LEFT JOIN applicant_keys ON ${KEY_OF_APPLICANT}
+         AND applicant_keys.retailer_id = applications.retailer_id
+       WHERE applicants.application_id = $1 AND ${ERASED_AT} IS NOT NULL
+     ) AS "hasErasedApplicant",
      (SELECT jsonb_build_object(${RETAILER_USER}) FROM users WHERE id = $2) AS submitter,
      ARRAY(SELECT id FROM creditors WHERE id = ANY ($3::uuid[])) AS "knownCreditorIds",
      ARRAY(SELECT creditor_id FROM submissions WHERE application_id = $1)
