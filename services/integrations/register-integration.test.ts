@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
+import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Identity } from '@creditlane/rpc/identity';
 import { describe, expect, test } from 'vitest';
 import { asPlatform, useIntegrations } from './test-integrations.ts';
@@ -40,6 +42,25 @@ describe('a registration', () => {
       await expect(register(other, key)).rejects.toMatchObject(refusal);
     }
     expect((await register({}, randomUUID())).id).not.toBe(first.id);
+  });
+
+  test('repeated while its row is held leaves connections for other integrations', async () => {
+    const [held, other] = [await register({}), await register({})];
+    let ended = 0;
+    const registrations = await inTransaction(fixture.sql, async (tx) => {
+      await tx.query('SELECT FROM integrations WHERE id = $1 FOR UPDATE', [held.id]);
+      // More than the pool has connections.
+      const started = Array.from({ length: 6 }, () =>
+        register({ integrationId: held.id }).finally(() => {
+          ended += 1;
+        }),
+      );
+      await untilWaiting(fixture.sql, 1);
+      await fixture.integrations.getIntegration({ integrationId: other.id }, asPlatform);
+      expect(ended).toBe(0);
+      return started;
+    });
+    await Promise.all(registrations);
   });
 
   test('and the issue of an API key can have the same idempotency key', async () => {

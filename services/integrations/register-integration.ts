@@ -44,7 +44,11 @@ export function registerIntegration(
   };
   const answer = { integrationId: row.id };
   const db = requests.of(call, { integrations: [row.id] });
-  return answers.storeThenWrite(db, call, RegisterIntegrationResponseSchema, answer, (tx) =>
-    saveIntegration(tx, row),
+  return answers.storeThenWrite(
+    db.onRow(row.id),
+    call,
+    RegisterIntegrationResponseSchema,
+    answer,
+    (tx) => saveIntegration(tx, row),
   );
 }
