@@ -61,7 +61,7 @@ export async function replayDelivery(
     const stored = await findOwnDelivery(db, deliveryId, destinationId);
     if (stored === undefined) throw deliveryNotFound();
     await requireGrant(deps, stored, call);
-    const answer = await inTransaction(db, async (tx) => {
+    const answer = await inTransaction(db.onRow(destinationId), async (tx) => {
       const likelyEnd = endTimesOf([stored.settledAt]);
       const start = await lockEarlierPending(tx, deliveryId, destinationId, likelyEnd);
       if (start === undefined) throw deliveryNotFound();

@@ -1,8 +1,7 @@
 /** Replay jobs: an integration asks for one, reads how far it is, and may cancel it. */
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { answerCall } from '@creditlane/idempotency/answer-call';
-import { findStoredAnswer, storeAnswer, writeFirst } from '@creditlane/idempotency/stored-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import {
@@ -13,7 +12,7 @@ import {
   ReplayState,
 } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import type { Call } from '@creditlane/rpc/call';
-import { conflict, invalidFields, notFound } from '@creditlane/rpc/fault';
+import { conflict, type Fault, invalidFields, notFound } from '@creditlane/rpc/fault';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { DELIVERY_STATES } from '../delivery-states.ts';
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
@@ -62,47 +61,37 @@ export async function requestReplayJob(
   if (destination === undefined) throw destinationNotFound();
   checkRange(filter);
   const { destinationId } = destination;
-  const { identity, idempotency, requestId } = call;
+  const { identity, requestId } = call;
   const db = deliveriesOf(requests, call, destination);
   const job = { id: newId(), integrationId: identity.subject, destinationId, ...filter };
 
-  let underWay: string | undefined;
-  const write = () =>
-    inTransaction(db, async (tx) => {
+  return answerCall(db, call, ReplayDeliveriesResponseSchema, async (store) => {
+    const answer = await inTransaction(db.onRow(destinationId), async (tx) => {
       if (await isDestinationDisabled(tx, destination)) throw destinationIsDisabled();
       const inserted = await insertReplayJob(tx, job);
+      // Of two duplicate requests, the second meets the job of the first, and then gets the first one's stored answer.
       if (inserted === undefined) {
-        underWay = await findUnfinishedReplayJob(tx, destinationId);
-        return undefined;
+        throw replayUnderWay(await findUnfinishedReplayJob(tx, destinationId));
       }
-      const answer = create(ReplayDeliveriesResponseSchema, { replay: toReplay(inserted) });
-      if (idempotency) {
-        await storeAnswer(tx, idempotency, toBinary(ReplayDeliveriesResponseSchema, answer));
-      }
-      return answer;
+      const response = create(ReplayDeliveriesResponseSchema, { replay: toReplay(inserted) });
+      await store(tx, response);
+      return response;
     });
-  const stored = idempotency && (await findStoredAnswer(db, idempotency));
-  // Of two duplicate requests, the second meets the job of the first: `writeFirst` then finds the answer.
-  const outcome = stored
-    ? ({ replayed: true, answer: stored } as const)
-    : await writeFirst(db, idempotency, write);
-  if (outcome === undefined) {
-    // Row security hides a job that the platform's operators have asked for.
-    const which = underWay === undefined ? 'A replay by the platform' : `The replay ${underWay}`;
-    throw conflict('replay_under_way', `${which} of your deliveries is not finished yet.`);
-  }
-  if (outcome.replayed) {
-    call.markReplayed();
-    return fromBinary(ReplayDeliveriesResponseSchema, outcome.answer);
-  }
-  const { id: replayId, integrationId } = job;
-  log.info(
-    { replayId, integrationId, destinationId, requestId, ...filter },
-    'a replay of deliveries is requested',
-  );
-  breakers.requestProbe(destination);
-  replayJobs.wake();
-  return outcome.answer;
+    const { id: replayId, integrationId } = job;
+    log.info(
+      { replayId, integrationId, destinationId, requestId, ...filter },
+      'a replay of deliveries is requested',
+    );
+    breakers.requestProbe(destination);
+    replayJobs.wake();
+    return answer;
+  });
+}
+
+/** @param replayId undefined for a job of the platform's operators, which row security hides */
+function replayUnderWay(replayId: string | undefined): Fault {
+  const which = replayId === undefined ? 'A replay by the platform' : `The replay ${replayId}`;
+  return conflict('replay_under_way', `${which} of your deliveries is not finished yet.`);
 }
 
 /** @throws Fault `replay_not_found` */
@@ -130,7 +119,7 @@ export async function cancelReplayJob(
   const db = replayJobsOf(requests, call);
   return answerCall(db, call, CancelReplayResponseSchema, async (store) => {
     let cancelled: ReplayJobRow | undefined;
-    const answer = await inTransaction(db, async (tx) => {
+    const answer = await inTransaction(db.onRow(id), async (tx) => {
       const job = await findReplayJob(tx, id, identity.subject);
       if (job === undefined) throw replayJobNotFound();
       cancelled = await endReplayJob(tx, id, 'cancelled');

@@ -130,7 +130,8 @@ function createUnderLease({ log }: TestEventDeps) {
     }
     underWay += 1;
     try {
-      if (!(await leaseTestEvent(db, lease, LEASE_MS))) throw await refusalOf(db, lease, isKeyed);
+      if (!(await leaseTestEvent(db.onRow(lease.destinationId), lease, LEASE_MS)))
+        throw await refusalOf(db, lease, isKeyed);
       return await send().finally(() =>
         // The call does not fail with it: the receiver's answer is stored already.
         releaseTestEvent(db, lease).catch((err) => {
@@ -204,7 +205,7 @@ function recordTestEvent(
 ): Promise<SendTestEventResponse> {
   const isAnswered = outcome.kind === 'answered';
   const succeeded = isSuccess(outcome);
-  return inTransaction(db, async (tx) => {
+  return inTransaction(db.onRow(destinationId), async (tx) => {
     const enabled = succeeded && (await storeTestSuccess(tx, { destinationId, revision }));
     const made = create(SendTestEventResponseSchema, {
       webhookId,
