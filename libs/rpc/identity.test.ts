@@ -36,9 +36,12 @@ function createPair(
 }
 
 describe('a signed token', () => {
-  test('contains the identity with its scope', async () => {
+  test('contains the identity with its scope, and with the retailer of the header', async () => {
     const { signer, verifier } = createPair();
-    expect(await verifier.verify(await signer.sign('decisions', integration))).toEqual(integration);
+    const inContext = { ...integration, retailerContext: 'r-2' };
+    for (const identity of [integration, inContext]) {
+      expect(await verifier.verify(await signer.sign('decisions', identity))).toEqual(identity);
+    }
   });
 
   test('is reused for 30 seconds', async () => {
@@ -65,6 +68,7 @@ describe('a signed token', () => {
       signer.sign('decisions', integration),
       signer.sign('applications', integration),
       signer.sign('decisions', { ...integration, retailerId: 'r-2' }),
+      signer.sign('decisions', { ...integration, retailerContext: 'r-2' }),
       signer.sign('decisions', { ...integration, retailerId: undefined, creditorId: 'r-1' }),
       signer.sign('decisions', { ...integration, permissions: ['DECIDE', 'COMMENT'] }),
     ]);

@@ -21,6 +21,8 @@ export type Identity = {
   readonly permissions: readonly string[];
   /** Part of the scope: the one retailer that the call may act for. */
   readonly retailerId?: string | undefined;
+  /** The retailer that X-Service-Retailer-ID names, where the record is another one's of its group. It permits nothing. */
+  readonly retailerContext?: string | undefined;
   /** Part of the scope: the one creditor that the call may act for. */
   readonly creditorId?: string | undefined;
 };
@@ -92,8 +94,8 @@ export class TokenSigner {
   }
 
   #sign(audience: string, identity: Identity, nowS: number): Promise<string> {
-    const { kind, permissions, retailerId, creditorId } = identity;
-    return new SignJWT({ kind, permissions, retailerId, creditorId })
+    const { kind, permissions, retailerId, retailerContext, creditorId } = identity;
+    return new SignJWT({ kind, permissions, retailerId, retailerContext, creditorId })
       .setProtectedHeader({ alg: ALGORITHM })
       .setIssuer(this.#issuer)
       .setAudience(audience)
@@ -188,8 +190,9 @@ function readKeys(trusted: TrustedKeys): ReadonlyMap<string, readonly KeyObject[
 }
 
 function cacheKeyOf(audience: string, identity: Identity): string {
-  const { kind, subject, permissions, retailerId, creditorId } = identity;
-  return JSON.stringify([audience, kind, subject, retailerId, creditorId, permissions]);
+  const { kind, subject, permissions, retailerId, retailerContext, creditorId } = identity;
+  const scope = [retailerId, retailerContext, creditorId];
+  return JSON.stringify([audience, kind, subject, ...scope, permissions]);
 }
 
 /** The issuer that the unverified token names; it only selects the keys to verify the token with. */
@@ -202,7 +205,7 @@ function claimedIssuer(token: string): string {
 }
 
 function identityFrom(payload: JWTPayload): Identity {
-  const { iss, sub, permissions, retailerId, creditorId } = payload;
+  const { iss, sub, permissions, retailerId, retailerContext, creditorId } = payload;
   const kind = kindFrom(payload);
   const isList = Array.isArray(permissions) && permissions.every((it) => typeof it === 'string');
   if (sub === undefined || kind === undefined || !isList) throw invalidToken();
@@ -213,6 +216,7 @@ function identityFrom(payload: JWTPayload): Identity {
     subject: sub,
     permissions: Object.freeze(permissions),
     ...(typeof retailerId === 'string' && { retailerId }),
+    ...(typeof retailerContext === 'string' && { retailerContext }),
     ...(typeof creditorId === 'string' && { creditorId }),
   });
 }

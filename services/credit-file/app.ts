@@ -1,6 +1,7 @@
 /** The credit-file service: pulls credit files from the bureaus, keeps them encrypted, and lets them be read. */
 import { startRotation } from '@creditlane/crypto/rotation';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
+import { isFloorRaised, raiseFloor } from '@creditlane/postgres/raise-floor';
 import { startRetention } from '@creditlane/postgres/retention';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
@@ -19,6 +20,7 @@ import {
   startUnfinishedErasures,
 } from './custody/unfinished-erasures.ts';
 import { DocumentRenderer } from './document/document-renderer.ts';
+import { retailerContexts1766100000000 } from './migrations/0020-retailer-contexts.ts';
 import type { PullRow } from './pulls/pull.ts';
 import { PullMetrics } from './pulls/pull-metrics.ts';
 import { PullWorker } from './pulls/pull-worker.ts';
@@ -50,7 +52,7 @@ const STORING_MS = 2_000;
  * @throws UnknownKeyError when the ring lacks the key of a record
  */
 export async function startCreditFile(
-  { settings, process, database, endpoints, signer }: CreditFileContext,
+  { settings, process, database, endpoints, signer, isAlone = false }: CreditFileContext,
   {
     clock = systemClock,
     sendInquiry,
@@ -73,9 +75,11 @@ export async function startCreditFile(
   const optional = { ...client, health: health.optional };
   const consents = connect(ConsentsService, endpoints.applications, optional);
   const applications = connect(ApplicationsService, endpoints.applications, client);
+  if (isAlone) await raiseFloor(pool, retailerContexts1766100000000);
+  const recordsRetailerContext = await isFloorRaised(pool, retailerContexts1766100000000);
   const shared = {
     ...{ pool, requests, rowTurns, keyRing, documentLinkKeys, clock, newId, log, metrics },
-    ...{ consents, applications },
+    ...{ consents, applications, recordsRetailerContext },
   };
   const erasures = startUnfinishedErasures(shared, erasureTimes);
   closers.add('credit-file erasures', () => erasures.close());

@@ -141,6 +141,7 @@ const auditRecords = new EntitySchema({
     source: { type: 'text', nullable: true },
     outcome: { type: 'text', nullable: true },
     hash: { type: 'bytea' },
+    retailer_context: { type: 'uuid', nullable: true },
   },
   indices: [{ name: 'audit_records_pull', columns: ['pull_id'], where: 'pull_id IS NOT NULL' }],
 });

@@ -200,12 +200,13 @@ export function useApplicant(settings: Record<string, string> = {}): CreditFiles
   return fixture;
 }
 
-export type CallOptions = Partial<CallContext> & { subject?: string; permissions?: string[] };
+export type CallOptions = Partial<CallContext> &
+  Partial<Pick<Identity, 'subject' | 'permissions' | 'retailerContext'>>;
 
 /** The context of a call by an integration for this retailer. */
 export function asIntegration(retailerId?: string, options: CallOptions = {}): CallContext {
-  const { subject = randomUUID(), permissions = [], ...others } = options;
-  const scope = retailerId === undefined ? {} : { retailerId };
+  const { subject = randomUUID(), permissions = [], retailerContext, ...others } = options;
+  const scope = { ...(retailerId && { retailerId }), ...(retailerContext && { retailerContext }) };
   const identity: Identity = { kind: 'integration', subject, permissions, ...scope };
   return { identity, ...others };
 }

@@ -168,6 +168,16 @@ test.each([
     seq: 3,
   },
   {
+    what: 'an added retailer of the request',
+    sql: ['UPDATE audit_records SET retailer_context = retailer_id WHERE THIS AND seq = 2'],
+    seq: 2,
+  },
+  {
+    what: 'a removed retailer of the request',
+    sql: ['UPDATE audit_records SET retailer_context = NULL WHERE THIS AND seq = 3'],
+    seq: 3,
+  },
+  {
     what: 'a missing first record',
     sql: ['DELETE FROM audit_records WHERE THIS AND seq = 1'],
     seq: 1,
@@ -198,7 +208,9 @@ test.each([
   },
 ])('$what is reported with its place', async ({ sql, seq }) => {
   await append(aRead(randomUUID()));
-  await appendReads(4);
+  await appendReads(2);
+  await append(aRead(retailerId, { retailerContext: randomUUID() }));
+  await appendReads(1);
   await tamper(...sql);
   expect(await verify()).toMatchObject({ kind: 'broken', retailerId, seq });
 });

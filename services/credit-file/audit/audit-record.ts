@@ -1,5 +1,6 @@
 /** What the audit log records, and the hash that chains its records. */
 import { createHash } from 'node:crypto';
+import type { Call } from '@creditlane/rpc/call';
 import type { Identity } from '@creditlane/rpc/identity';
 import type { PullRow } from '../pulls/pull.ts';
 import type { StoredFile } from '../store/credit-files.ts';
@@ -41,6 +42,8 @@ export interface AuditRecord {
   at: Date;
   retailerId: string;
   actor: AuditActor;
+  /** The retailer for which the actor acted, where the applicant is another one's of its group. */
+  retailerContext?: string | undefined;
   /** The X-Request-Id of the request that caused it. */
   requestId?: string | undefined;
   /** The purpose of the consent, such as CREDIT_APPLICATION. */
@@ -80,6 +83,21 @@ export function actorOf({ kind, subject }: Identity): AuditActor {
   return { kind, id: subject };
 }
 
+/**
+ * Who made a call, and for which retailer. `recordsRetailerContext` is false while replicas of a version may run that
+ * cannot verify a record with a context.
+ */
+export function callerFacts(
+  { identity, requestId }: Pick<Call, 'identity' | 'requestId'>,
+  { recordsRetailerContext }: { recordsRetailerContext: boolean },
+) {
+  return {
+    actor: actorOf(identity),
+    requestId,
+    ...(recordsRetailerContext && { retailerContext: identity.retailerContext }),
+  };
+}
+
 /** The hash before the first record of a chain. */
 export const NO_HASH: Buffer = Buffer.alloc(32);
 
@@ -90,12 +108,15 @@ export function hashOf(previous: Uint8Array, seq: number, record: AuditRecord): 
 
 /**
  * The record as JSON text of an array: values in a fixed order, null where there is none, times in UTC with
- * milliseconds. It is never changed; a field that is added needs another version, which the first value names.
+ * milliseconds. It is never changed; a field that is added needs another version, which the first value names. Version 2
+ * is that of records with a retailer context, which follows the retailer.
  */
 export function canonicalContent(seq: number, record: AuditRecord): string {
+  const { retailerContext } = record;
   return JSON.stringify([
-    'audit record 1',
-    record.retailerId,
+    ...(retailerContext === undefined
+      ? ['audit record 1', record.retailerId]
+      : ['audit record 2', record.retailerId, retailerContext]),
     seq,
     record.at.toISOString(),
     record.action,

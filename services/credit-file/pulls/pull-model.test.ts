@@ -185,6 +185,7 @@ async function start(): Promise<System<Request>> {
   const deps = {
     ...{ requests, keyRing: RING, newId, minAgeMs: LEASE_MS, onRequested: () => undefined },
     requireConfigured: () => undefined,
+    recordsRetailerContext: true,
     consents: { getInquirySubject: async () => subject } as never,
     clock: () => new Date(),
     log: silentLog,

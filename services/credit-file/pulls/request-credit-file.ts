@@ -20,7 +20,7 @@ import { FieldFaults } from '@creditlane/rpc/field-faults';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { appendAuditRecord } from '../audit/audit-log.ts';
-import { type AuditAction, type AuditRecord, actorOf } from '../audit/audit-record.ts';
+import { type AuditAction, type AuditRecord, callerFacts } from '../audit/audit-record.ts';
 import type { Source } from '../bureaus/bureau.ts';
 import { ensureApplicantKey } from '../custody/credit-file-keys.ts';
 import { findInquirySubject, PURPOSE } from '../inquiry-subject.ts';
@@ -43,6 +43,7 @@ export interface RequestCreditFileDeps {
   keyRing: KeyRing;
   /** Throws the fault `bureau_not_configured` for a bureau that the platform cannot ask. */
   requireConfigured: (source: Source) => void;
+  recordsRetailerContext: boolean;
   /** How long a file is not pulled again. */
   minAgeMs: number;
   clock: Clock;
@@ -107,7 +108,7 @@ export async function requestCreditFile(
 }
 
 function requestRecord(
-  { clock }: RequestCreditFileDeps,
+  deps: RequestCreditFileDeps,
   { applicant, retailerId, call }: ApplicantCall,
   action: AuditAction,
   found?: PullRow,
@@ -116,9 +117,8 @@ function requestRecord(
     ...applicant,
     retailerId,
     action,
-    at: clock(),
-    actor: actorOf(call.identity),
-    requestId: call.requestId,
+    at: deps.clock(),
+    ...callerFacts(call, deps),
     purpose: PURPOSE,
     ...(found && {
       pullId: found.id,

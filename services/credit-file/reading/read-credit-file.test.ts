@@ -1,12 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { KeyRing } from '@creditlane/crypto/key-ring';
 import {
   FailureReason,
   type Pull,
   Source,
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { describe, expect, test } from 'vitest';
+import { verifyChain } from '../audit/verify-chain.ts';
 import { answered, fileAnswer } from '../test-bureau.ts';
-import { read, readEnded, request, type TestApplicant, useApplicant } from '../test-credit-file.ts';
+import {
+  KEYS,
+  read,
+  readEnded,
+  request,
+  type TestApplicant,
+  useApplicant,
+} from '../test-credit-file.ts';
 
 const fixture = useApplicant();
 
@@ -230,6 +239,48 @@ test('requests, the inquiry, its end and each read are in the audit log', async 
   expect(records[1]).toMatchObject({ actor: 'credit-file', request_id: 'request-7' });
   expect(records[5]).toMatchObject({ actor: subject, request_id: 'request-9' });
   expect(records[5].file_id).not.toBeNull();
+});
+
+describe('the retailer of the group for which a request is made', () => {
+  const contextsOf = async ({ retailerId, applicantId }: TestApplicant) => {
+    const { sql } = fixture.service;
+    const { rows } = await sql.query(
+      `SELECT action, retailer_context FROM audit_records WHERE applicant_id = $1
+         AND actor_kind = 'integration' ORDER BY seq`,
+      [applicantId],
+    );
+    expect(await verifyChain(sql, KeyRing.parse(KEYS), retailerId)).toMatchObject({
+      kind: 'whole',
+    });
+    return rows.map((row) => [row.action, row.retailer_context]);
+  };
+
+  test('is in the audit log', async () => {
+    const { service, applicant } = fixture;
+    const retailerContext = randomUUID();
+    await request(service, applicant, { retailerContext });
+    await read(service, applicant, { retailerContext, waitMs: 9_000 });
+    await read(service, applicant);
+    expect(await contextsOf(applicant)).toEqual([
+      ['PULL_REQUESTED', retailerContext],
+      ['FILE_READ', retailerContext],
+      ['FILE_READ', null],
+    ]);
+  });
+
+  test('is not recorded where the version before, which cannot verify such a record, may run', async () => {
+    const { service, applicant } = fixture;
+    await service.sql.query(
+      `UPDATE migrations SET floor = 'any' WHERE name = 'RetailerContexts1766100000000'`,
+    );
+    const replica = await service.startReplica();
+    try {
+      await request(replica, applicant, { retailerContext: randomUUID() });
+    } finally {
+      await replica.stop();
+    }
+    expect(await contextsOf(applicant)).toEqual([['PULL_REQUESTED', null]]);
+  });
 });
 
 test('a read of an earlier file after a failure is recorded with the pull and the consent of the file', async () => {

@@ -9,7 +9,7 @@ import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
 import { appendAuditRecord } from '../audit/audit-log.ts';
-import { actorOf, fileFacts, pullFacts } from '../audit/audit-record.ts';
+import { callerFacts, fileFacts, pullFacts } from '../audit/audit-record.ts';
 import { openCreditFile } from '../custody/credit-file-keys.ts';
 import { documentPath } from '../document/document-link.ts';
 import { requireApplicant } from '../inquiry-subject.ts';
@@ -28,6 +28,7 @@ export interface ReadCreditFileDeps {
   /** Signs the links to PDFs. */
   documentLinkKeys: Renewed<Keys>;
   pullWaits: PullWaits;
+  recordsRetailerContext: boolean;
   clock: Clock;
 }
 
@@ -99,18 +100,17 @@ function withoutFile(pull: PullRow): ReadFile {
  * pull and consent, also where the outcome is that of a later pull which gave no file.
  */
 async function recordRead(
-  { requests, keyRing, clock }: ReadCreditFileDeps,
+  deps: ReadCreditFileDeps,
   { retailerId, call }: ApplicantCall,
   { pull, stored }: { pull: PullRow; stored: StoredFile | undefined },
 ): Promise<void> {
   // Each record waits for the head of the retailer's chain.
-  await inTransaction(requests.of(call).onRow(retailerId), (tx) =>
-    appendAuditRecord(tx, keyRing, {
+  await inTransaction(deps.requests.of(call).onRow(retailerId), (tx) =>
+    appendAuditRecord(tx, deps.keyRing, {
       ...(stored ? fileFacts(stored) : pullFacts(pull)),
       action: 'FILE_READ',
-      at: clock(),
-      actor: actorOf(call.identity),
-      requestId: call.requestId,
+      at: deps.clock(),
+      ...callerFacts(call, deps),
       outcome: pull.state,
     }),
   );

@@ -48,17 +48,18 @@ export function replaceHeadQuery(retailerId: string, sealed: Buffer): Query<unkn
 const insertRow = defineStatement(
   'audit_record_insert',
   `INSERT INTO audit_records (retailer_id, seq, recorded_at, action, actor_kind, actor, request_id, purpose,
-     application_id, applicant_id, pull_id, file_id, consent_id, source, outcome, hash)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+     application_id, applicant_id, pull_id, file_id, consent_id, source, outcome, hash, retailer_context)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
 );
 
 export function insertRecordQuery(record: ChainedRecord): Query<unknown> {
   const { retailerId, seq, at, action, actor, requestId, purpose, source, outcome } = record;
-  const { applicationId, applicantId, pullId, fileId, consentId, hash } = record;
+  const { applicationId, applicantId, pullId, fileId, consentId, hash, retailerContext } = record;
   const head = [retailerId, seq, at, action, actor.kind, actor.id, requestId, purpose];
   return insertRow.query([
     ...head,
     ...[applicationId, applicantId, pullId, fileId, consentId, source, outcome, hash],
+    retailerContext,
   ]);
 }
 
@@ -134,12 +135,13 @@ interface RecordRow {
   source: string | null;
   outcome: string | null;
   hash: Buffer;
+  retailer_context: string | null;
 }
 
 // `*` would make PostgreSQL refuse the prepared statements of an earlier version once the table has another column.
 const RECORD_COLUMNS = `record.retailer_id, record.seq, record.recorded_at, record.action, record.actor_kind,
     record.actor, record.request_id, record.purpose, record.application_id, record.applicant_id,
-    record.pull_id, record.file_id, record.consent_id, record.source, record.outcome, record.hash`;
+    record.pull_id, record.file_id, record.consent_id, record.source, record.outcome, record.hash, record.retailer_context`;
 
 const selectRecords = defineStatement<RecordRow>(
   'audit_records_after',
@@ -181,6 +183,7 @@ function toRecord(row: RecordRow): ChainedRecord {
     at: row.recorded_at,
     retailerId: row.retailer_id,
     actor: { kind: row.actor_kind, id: row.actor },
+    retailerContext: row.retailer_context ?? undefined,
     requestId: row.request_id ?? undefined,
     purpose: row.purpose ?? undefined,
     applicationId: row.application_id ?? undefined,

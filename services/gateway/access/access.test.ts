@@ -185,7 +185,10 @@ describe('X-Service-Retailer-ID', () => {
     expect((await call(sibling)).status).toBe(404);
     gateway.services.grants.add(`${id} ${sibling}`);
     expect((await call(sibling)).status).toBe(200);
-    expect(identities('getApplication').at(-1)).toMatchObject({ retailerId: gateway.ids.retailer });
+    expect(identities('getApplication').at(-1)).toMatchObject({
+      retailerId: gateway.ids.retailer,
+      retailerContext: sibling,
+    });
     // A grant for another retailer of the group counts only if the header names that retailer.
     expect((await call(gateway.ids.retailer)).status).toBe(404);
     expect((await gateway.send('GET', path, { key })).status).toBe(404);

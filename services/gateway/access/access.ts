@@ -126,7 +126,7 @@ export class Access {
       const message = 'your integration has no grant on the retailer that this request is made for';
       throw forbidden('retailer_access_denied', message);
     }
-    return { kind, subject, permissions, ...scope };
+    return { kind, subject, permissions, ...scope, ...contextOf(scope, retailerContext) };
   }
 
   /** The retailer of an integration that has a grant on exactly one. */
@@ -207,6 +207,15 @@ export class Access {
     if (named === undefined) return { kind: 'unnamed' };
     return { kind: 'retailer', retailerId: named, isInContext: true };
   }
+}
+
+/** The retailer that X-Service-Retailer-ID names, where the scope is another one's of its group. */
+function contextOf(
+  { retailerId }: Scope,
+  retailerContext: string | undefined,
+): Pick<Identity, 'retailerContext'> {
+  const isOther = retailerId !== undefined && retailerContext !== retailerId;
+  return isOther && retailerContext !== undefined ? { retailerContext } : {};
 }
 
 /** The retailer whose grant is checked; empty for none. */
