@@ -56,7 +56,6 @@ const newcomer = defineService(
 /** A migration of a newer version, which decisions has in the version with the newcomer. */
 const NEWER = sqlMigration('Newer1999000000000', {
   up: ['ALTER TABLE decisions ADD COLUMN newer text'],
-  down: [],
   compatibility: 'only adds',
 });
 const WITH_NEWCOMER: readonly AnyService[] = [

@@ -34,7 +34,6 @@ const NEWER = [
     up: [
       `ALTER TABLE applications ADD COLUMN channel text NOT NULL DEFAULT 'API', ADD COLUMN note text`,
     ],
-    down: [],
     compatibility: 'only adds',
   }),
   concurrentIndexMigration(

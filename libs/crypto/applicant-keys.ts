@@ -3,11 +3,7 @@
  * other tables, so that destroying one row makes all of it unreadable, and backups of the keys can be kept apart from
  * those of the data.
  */
-import {
-  disableRowSecuritySql,
-  enableRowSecuritySql,
-  isInScopeSql,
-} from '@creditlane/postgres/row-security/policies';
+import { enableRowSecuritySql, isInScopeSql } from '@creditlane/postgres/row-security/policies';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { DataKey } from './data-key.ts';
 import { readKeyId } from './envelope.ts';
@@ -43,11 +39,6 @@ export const createApplicantKeysSql = (unique: 'live' | 'ever'): readonly string
     rows: isInScopeSql('retailer_id', 'retailers'),
     privileges: 'SELECT, INSERT',
   }),
-];
-
-export const dropApplicantKeysSql: readonly string[] = [
-  ...disableRowSecuritySql('applicant_keys'),
-  'DROP TABLE applicant_keys',
 ];
 
 /** An applicant of a retailer's application. */

@@ -9,7 +9,7 @@ import {
   purgeIdempotency,
 } from './stored-answers.ts';
 
-const EARLIER = sqlMigration('TestTables1763000000000', { up: [], down: [] });
+const EARLIER = sqlMigration('TestTables1763000000000', { up: [] });
 
 test('stored answers are deleted after a day, found by their age', async () => {
   const db = await openTestDatabase(

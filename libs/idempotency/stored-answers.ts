@@ -7,11 +7,7 @@
 import { isUniqueViolation } from '@creditlane/postgres/error-classes';
 import type { Migration } from '@creditlane/postgres/migrate';
 import { definePurge, PURGE_BATCH_ROWS } from '@creditlane/postgres/retention';
-import {
-  disableRowSecuritySql,
-  enableRowSecuritySql,
-  isInScopeSql,
-} from '@creditlane/postgres/row-security/policies';
+import { enableRowSecuritySql, isInScopeSql } from '@creditlane/postgres/row-security/policies';
 import { concurrentIndexMigration, sqlMigration } from '@creditlane/postgres/sql-migration';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { CallIdempotency } from '@creditlane/rpc/call';
@@ -35,15 +31,11 @@ export const createIdempotencySql: readonly string[] = [
   'CREATE INDEX idempotency_age ON idempotency USING brin (created_at)',
 ];
 
-export const dropIdempotencySql: readonly string[] = ['DROP TABLE idempotency'];
-
 /** The SQL of a migration that shows every request the stored answers of its own caller only. */
 export const secureIdempotencySql: readonly string[] = enableRowSecuritySql('idempotency', {
   rows: isInScopeSql('caller_id', 'callers'),
   privileges: 'SELECT, INSERT, DELETE',
 });
-
-export const unsecureIdempotencySql: readonly string[] = disableRowSecuritySql('idempotency');
 
 /** How long an answer is stored, as a PostgreSQL interval. */
 const LIFETIME = '24 hours';
@@ -74,7 +66,6 @@ export function answersByAgeMigrations(since: Migration): Migration[] {
     sqlMigration('AnswersWithoutBrin1765200000007', {
       // Names the table, so that the migration waits for its VACUUM.
       up: ['ALTER TABLE idempotency SET (fillfactor = 100)', 'DROP INDEX idempotency_age'],
-      down: ['CREATE INDEX idempotency_age ON idempotency USING brin (created_at)'],
       compatibility: { since },
     }),
   ];

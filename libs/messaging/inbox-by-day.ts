@@ -108,8 +108,6 @@ class InboxCopied implements InstanceType<Migration> {
       [last] = await runner.query(copySliceSql, [consumer, event_id]);
     } while (last !== undefined);
   }
-
-  async down(): Promise<void> {}
 }
 
 /**
@@ -118,15 +116,11 @@ class InboxCopied implements InstanceType<Migration> {
  * @param since the earliest migration whose version can use the database afterwards
  */
 export function inboxByDayMigrations(since: Migration): Migration[] {
-  const functions = 'DROP FUNCTION IF EXISTS inbox_copy, inbox_keep CASCADE';
-  const down = [functions, `DROP TABLE IF EXISTS ${NEW}`];
   return [
-    sqlMigration('InboxByDay1765200000000', { up: createSql, down, compatibility: { since } }),
+    sqlMigration('InboxByDay1765200000000', { up: createSql, compatibility: { since } }),
     InboxCopied,
-    // The earlier table is not made again: the new one has its columns.
     sqlMigration('InboxReplaced1765200000002', {
       up: replaceSql,
-      down: [],
       compatibility: { since },
     }),
   ];

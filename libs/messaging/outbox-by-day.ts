@@ -118,16 +118,13 @@ const replaceSql: readonly string[] = [
  * @param since the earliest migration whose version can use the database afterwards
  */
 export function outboxByDayMigrations(since: Migration): Migration[] {
-  const down = ['ALTER TABLE outbox DROP CONSTRAINT IF EXISTS outbox_before'];
   return [
-    sqlMigration('OutboxByDay1765400000003', { up: limitIdsSql, down, compatibility: { since } }),
+    sqlMigration('OutboxByDay1765400000003', { up: limitIdsSql, compatibility: { since } }),
     validateConstraintMigration('OutboxIdsLimited1765400000004', ['outbox', 'outbox_before'], {
       since,
     }),
-    // The earlier table is not made again: the new one has its columns. So none of these is run again after its `down`.
     sqlMigration('OutboxReplaced1765400000005', {
       up: replaceSql,
-      down: [],
       compatibility: { since },
     }),
     concurrentIndexMigration(

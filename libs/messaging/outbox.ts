@@ -8,10 +8,7 @@
  */
 import type { JsonValue } from '@bufbuild/protobuf';
 import { type EventType, encodeEvent, type Topic } from '@creditlane/events/topics';
-import {
-  grantToRequestRoleSql,
-  revokeFromRequestRoleSql,
-} from '@creditlane/postgres/row-security/request-role';
+import { grantToRequestRoleSql } from '@creditlane/postgres/row-security/request-role';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { newId } from '@creditlane/runtime/ids';
 
@@ -48,10 +45,6 @@ export const createOutboxSql: readonly string[] = [
 
 /** The SQL of a migration by which requests may add events to the outbox, and read none. */
 export const allowAppendingSql = grantToRequestRoleSql('INSERT', 'outbox');
-
-export const forbidAppendingSql = revokeFromRequestRoleSql('outbox');
-
-export const dropOutboxSql: readonly string[] = ['DROP TABLE outbox_lease', 'DROP TABLE outbox'];
 
 /** An event to be published once the transaction commits. */
 export interface OutboxEvent {

@@ -20,7 +20,7 @@ const TABLES = [
 ];
 
 /** As `openTestDatabase` names it. */
-const EARLIER = sqlMigration('TestTables1763000000000', { up: [], down: [] });
+const EARLIER = sqlMigration('TestTables1763000000000', { up: [] });
 
 /** The migrations that followed, for every table of this package. */
 const MIGRATIONS = [...inboxByDayMigrations(EARLIER), ...outboxByDayMigrations(EARLIER)];

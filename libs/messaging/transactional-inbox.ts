@@ -48,8 +48,6 @@ export const createInboxSql: readonly string[] = [
   'CREATE INDEX inbox_age ON inbox USING brin (received_at)',
 ];
 
-export const dropInboxSql: readonly string[] = ['DROP TABLE inbox'];
-
 /** An event as a consumer receives it. */
 export type ReceivedEvent = DecodedEvent & {
   id: string;

@@ -13,7 +13,6 @@ import { inTransaction } from './transaction.ts';
 
 const TABLES = sqlMigration('Things1763000000000', {
   up: ['CREATE TABLE things (id int PRIMARY KEY, day date, amount numeric)'],
-  down: [],
 });
 
 const things = new EntitySchema<{ id: number; day: string; amount: number }>({

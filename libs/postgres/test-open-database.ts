@@ -29,10 +29,7 @@ export async function openTestDatabase(
     log: silentLog,
     metrics,
     entities: [],
-    migrations: [
-      sqlMigration('TestTables1763000000000', { up: createTablesSql, down: [] }),
-      ...migrations,
-    ],
+    migrations: [sqlMigration('TestTables1763000000000', { up: createTablesSql }), ...migrations],
   });
   return {
     ...database,

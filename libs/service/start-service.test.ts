@@ -17,9 +17,7 @@ const THINGS = {
   database: {
     name: 'things',
     entities: [],
-    migrations: [
-      sqlMigration('Things1763000000000', { up: ['CREATE TABLE things (id int)'], down: [] }),
-    ],
+    migrations: [sqlMigration('Things1763000000000', { up: ['CREATE TABLE things (id int)'] })],
   },
   settings: {},
 } as const;

@@ -7,7 +7,6 @@ import { withChecks } from './test-migration-checks.ts';
 
 const TABLES = sqlMigration('Tables1764900000000', {
   up: ['CREATE TABLE kinds (id int PRIMARY KEY)', 'CREATE TABLE things (id int, name text)'],
-  down: [],
 });
 const PERMITTED = [
   'CREATE TABLE boxes (id int PRIMARY KEY, thing text NOT NULL UNIQUE CHECK (id > 0))',
@@ -35,11 +34,10 @@ test('a migration that says it only adds is found when it does more, or reads a 
   const migrations = statements.map((statement, n) =>
     sqlMigration(`Step${1_765_000_000_000 + n}`, {
       up: [statement],
-      down: [],
       compatibility: 'only adds',
     }),
   );
-  const silent = sqlMigration('Silent1765000001000', { up: [], down: [] });
+  const silent = sqlMigration('Silent1765000001000', { up: [] });
   const checked = [...migrations, silent].map((it) => withChecks(it, findings));
   await migrate(url, [TABLES, ...checked], silentLog);
 

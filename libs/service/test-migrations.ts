@@ -1,4 +1,4 @@
-/** For the tests of services: a service's migrations, compared with its entities and reverted. */
+/** For the tests of services: a service's migrations, checked and compared with its entities. */
 import { openDatabase } from '@creditlane/postgres/database';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
@@ -17,14 +17,13 @@ const UNCHECKED: Readonly<Record<string, number>> = {
 };
 
 /**
- * Runs the migrations of a service on a new database, and reverts them. Resolves to the statements that
- * would make the tables those of the entities, to the tables that are left after the reversion, and to the findings of
- * `withChecks`; all are empty for correct migrations.
+ * Runs the migrations of a service on a new database. Resolves to the statements that would make the tables those of the
+ * entities, and to the findings of `withChecks`; both are empty for correct migrations.
  */
-export async function runMigrationsBothWays({
+export async function checkMigrations({
   name,
   database: declared,
-}: ServiceDeclaration): Promise<{ missing: string[]; left: string[]; findings: string[] }> {
+}: ServiceDeclaration): Promise<{ missing: string[]; findings: string[] }> {
   const { entities = [], migrations = [] } = declared ?? {};
   const { url, drop } = await createTestDatabase(`${name}_schema`);
   const findings: string[] = [];
@@ -41,17 +40,7 @@ export async function runMigrationsBothWays({
   });
   try {
     const { upQueries } = await database.dataSource.driver.createSchemaBuilder().log();
-    const runner = database.dataSource.createQueryRunner();
-    for (const Migration of migrations.toReversed()) await new Migration().down(runner);
-    const tables = await runner.query(
-      `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'`,
-    );
-    await runner.release();
-    return {
-      missing: upQueries.map(({ query }) => query),
-      left: tables.map(({ tablename }: { tablename: string }) => tablename),
-      findings,
-    };
+    return { missing: upQueries.map(({ query }) => query), findings };
   } finally {
     await database.close();
     await drop();

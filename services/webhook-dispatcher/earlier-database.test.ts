@@ -3,7 +3,7 @@ import { migrate } from '@creditlane/postgres/migrate';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Webhooks1763700000000 } from './migrations/0001-webhooks.ts';
+import { webhooks1763700000000 } from './migrations/0001-webhooks.ts';
 import { destinationRevisions1763800000000 } from './migrations/0002-destination-revisions.ts';
 import { messageTraces1763900000000 } from './migrations/0003-message-traces.ts';
 import { historyStorage } from './migrations/0016-history-storage.ts';
@@ -23,7 +23,7 @@ const RELEASES = [
   {
     release: 'the first release',
     migrations: [
-      Webhooks1763700000000,
+      webhooks1763700000000,
       destinationRevisions1763800000000,
       messageTraces1763900000000,
     ],

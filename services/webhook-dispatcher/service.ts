@@ -1,7 +1,7 @@
 /** The manifest of the webhook dispatcher. */
 import { defineService } from '@creditlane/service/define-service';
 import { startWebhookDispatcher } from './app.ts';
-import { Webhooks1763700000000 } from './migrations/0001-webhooks.ts';
+import { webhooks1763700000000 } from './migrations/0001-webhooks.ts';
 import { destinationRevisions1763800000000 } from './migrations/0002-destination-revisions.ts';
 import { messageTraces1763900000000 } from './migrations/0003-message-traces.ts';
 import { messageReferences1764000000000 } from './migrations/0004-message-references.ts';
@@ -30,7 +30,7 @@ export const webhookDispatcher = defineService(
       name: 'creditlane_webhooks',
       entities: [],
       migrations: [
-        Webhooks1763700000000,
+        webhooks1763700000000,
         destinationRevisions1763800000000,
         messageTraces1763900000000,
         messageReferences1764000000000,

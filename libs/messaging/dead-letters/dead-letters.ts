@@ -30,8 +30,6 @@ export const createDeadLettersSql: readonly string[] = [
   `CREATE UNIQUE INDEX dead_letters_event ON dead_letters (consumer, (headers ->> 'ce_id'))`,
 ];
 
-export const dropDeadLettersSql: readonly string[] = ['DROP TABLE dead_letters'];
-
 const MAX_REASON_LENGTH = 2_000;
 /** In UTF-16 code units. An entry of the index of `ce_id` may have 2,700 bytes. */
 const MAX_HEADER_LENGTH = 500;

@@ -26,11 +26,6 @@ export const createRedrivesSql: readonly string[] = [
   'CREATE INDEX dead_letter_redrives_of ON dead_letter_redrives (dead_letter_id, id)',
 ];
 
-export const dropRedrivesSql: readonly string[] = [
-  'DROP TABLE dead_letter_redrives',
-  'ALTER TABLE dead_letters DROP COLUMN handled_at',
-];
-
 /** Which dead letters to handle again: one, or those that are not handled yet, of a type or of any. */
 export interface RedriveFilter {
   readonly id: number | undefined;

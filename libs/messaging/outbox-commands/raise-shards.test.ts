@@ -24,7 +24,7 @@ import { republishOutbox } from './republish-outbox.ts';
 const KEYS = Array.from({ length: 12 }, (_, index) => `key \\ ${index}`);
 
 /** A migration of the test database that only adds. */
-const FLOOR = [sqlMigration('TestTables1763000000000', { up: [], down: [] })];
+const FLOOR = [sqlMigration('TestTables1763000000000', { up: [] })];
 
 let db: OpenTestDatabase;
 let bus: RecordingBus;

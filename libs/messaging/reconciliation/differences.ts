@@ -27,12 +27,6 @@ export const createReconciliationSql: readonly string[] = [
   'ALTER TABLE inbox ADD COLUMN expected_effects integer',
 ];
 
-export const dropReconciliationSql: readonly string[] = [
-  'ALTER TABLE inbox DROP COLUMN expected_effects',
-  'DROP TABLE reconciliation_differences',
-  'DROP TABLE reconciliation_positions',
-];
-
 /** An event that is written and has not had its effect. */
 export interface Difference {
   readonly eventId: string;

@@ -7,7 +7,6 @@ import { concurrentIndexMigration, sqlMigration } from './sql-migration.ts';
 
 const TABLE = sqlMigration('Things1763000000000', {
   up: ['CREATE TABLE things (name text)'],
-  down: [],
 });
 const INDEX = concurrentIndexMigration('ThingsName1763000000001', 'things_name', 'things (name)');
 

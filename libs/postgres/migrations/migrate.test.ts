@@ -13,11 +13,9 @@ import { sqlMigration } from './sql-migration.ts';
 
 const THINGS = sqlMigration('Things1763000000000', {
   up: ['CREATE TABLE things (id int)'],
-  down: [],
 });
 const BOXES = sqlMigration('Boxes1763000000001', {
   up: ['CREATE TABLE boxes (id int)'],
-  down: [],
   compatibility: 'only adds',
 });
 const [V1, V2] = [[THINGS], [THINGS, BOXES]];
@@ -25,7 +23,6 @@ const [V1, V2] = [[THINGS], [THINGS, BOXES]];
 const addColour = (compatibility?: Compatibility) =>
   sqlMigration('Colours1763000000002', {
     up: ['ALTER TABLE things ADD COLUMN colour text'],
-    down: [],
     compatibility,
   });
 
@@ -50,7 +47,6 @@ test('processes that start at once migrate once', async () => {
   const slow = sqlMigration('Slow1763000000001', {
     // Long enough for another process to run the migration at the same time.
     up: ['CREATE TABLE slow (id int)', 'SELECT pg_sleep(0.2)'],
-    down: [],
   });
   await Promise.all([1, 2, 3].map(() => migrateTo([THINGS, slow])));
   expect((await executed()).map(({ name }) => name)).toEqual([
@@ -83,7 +79,6 @@ test('a newer version adds its migrations to what is there', async () => {
 test('a migration that fails leaves nothing behind and is run again by the next start', async () => {
   const wrong = sqlMigration('Boxes1763000000001', {
     up: ['CREATE TABLE boxes (id int)', 'SELEC'],
-    down: [],
   });
   await expect(migrateTo([THINGS, wrong])).rejects.toMatchObject({ code: '42601' });
   await migrateTo(V2);
@@ -170,7 +165,6 @@ describe('the query of the page on upgrades', () => {
     async ({ boxes, floorOfBoxes, needed }) => {
       const breaking = sqlMigration('Boxes1763000000001', {
         up: ['CREATE TABLE boxes (id int)'],
-        down: [],
         compatibility: boxes,
       });
       // The last row permits versions from before the boxes.
@@ -189,10 +183,9 @@ test('a migration waits for each lock for 100 ms at most, so that statements beh
   const settings = `SELECT current_setting('lock_timeout') AS wait`;
   await migrateTo([
     THINGS,
-    sqlMigration('Seen1763000000001', { up: [`CREATE TABLE seen AS ${settings}`], down: [] }),
+    sqlMigration('Seen1763000000001', { up: [`CREATE TABLE seen AS ${settings}`] }),
     sqlMigration('SeenAgain1763000000002', {
       up: ['ALTER TABLE things ADD COLUMN colour text', `INSERT INTO seen ${settings}`],
-      down: [],
     }),
   ]);
   const { rows } = await home.sql.query('SELECT wait FROM seen');

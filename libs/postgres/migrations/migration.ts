@@ -1,5 +1,5 @@
 /** What a migration is, and which versions can use a database after it. */
-import type { MigrationInterface } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /**
  * Which earlier versions can use the database after a migration: all of them when it only adds, the versions that know
@@ -7,7 +7,11 @@ import type { MigrationInterface } from 'typeorm';
  */
 export type Compatibility = 'only adds' | { readonly since: Migration } | 'breaks';
 
-export interface SchemaMigration extends MigrationInterface {
+export interface SchemaMigration {
+  /** The name of the class when left out. */
+  readonly name?: string | undefined;
+  /** False for statements that PostgreSQL refuses in a transaction, or that let their locks go one by one. */
+  readonly transaction?: boolean | undefined;
   /** 'breaks' when left out. */
   readonly compatibility?: Compatibility | undefined;
   /**
@@ -15,6 +19,7 @@ export interface SchemaMigration extends MigrationInterface {
    * that.
    */
   readonly raisesFloorOfNewDatabase?: boolean | undefined;
+  up(runner: QueryRunner): Promise<void>;
 }
 
 /** The class of a migration; its name ends in a JavaScript timestamp of 13 digits. */

@@ -8,7 +8,6 @@ const VACUUM_WAIT_MS = 5_000;
 
 export interface SqlMigrationOptions {
   readonly up: readonly string[];
-  readonly down: readonly string[];
   /** Which earlier versions can use the database afterwards; none when left out. */
   readonly compatibility?: Compatibility | undefined;
 }
@@ -17,10 +16,7 @@ export interface SqlMigrationOptions {
  * A migration of SQL statements.
  * @param name ends in a JavaScript timestamp of 13 digits
  */
-export function sqlMigration(
-  name: string,
-  { up, down, compatibility }: SqlMigrationOptions,
-): Migration {
+export function sqlMigration(name: string, { up, compatibility }: SqlMigrationOptions): Migration {
   return class implements SchemaMigration {
     readonly name = name;
     readonly compatibility = compatibility;
@@ -28,10 +24,6 @@ export function sqlMigration(
     async up(runner: QueryRunner): Promise<void> {
       await waitForVacuum(runner, up);
       for (const statement of up) await runner.query(statement);
-    }
-
-    async down(runner: QueryRunner): Promise<void> {
-      for (const statement of down) await runner.query(statement);
     }
   };
 }
@@ -74,8 +66,6 @@ export function validateConstraintMigration(
     async up(runner: QueryRunner): Promise<void> {
       await runner.query(`ALTER TABLE ${table} VALIDATE CONSTRAINT ${constraint}`);
     }
-
-    async down(): Promise<void> {}
   };
 }
 
@@ -87,7 +77,6 @@ export function validateConstraintMigration(
  * @param on the table, its columns, and a condition, if any
  */
 export function concurrentIndexMigration(name: string, index: string, on: string): Migration {
-  const drop = `DROP INDEX CONCURRENTLY IF EXISTS ${index}`;
   return class implements SchemaMigration {
     readonly name = name;
     readonly compatibility = 'only adds';
@@ -99,12 +88,8 @@ export function concurrentIndexMigration(name: string, index: string, on: string
         'SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND NOT indisvalid',
         [index],
       );
-      if (invalid.length > 0) await runner.query(drop);
+      if (invalid.length > 0) await runner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
       await runner.query(`CREATE INDEX CONCURRENTLY IF NOT EXISTS ${index} ON ${on}`);
-    }
-
-    async down(runner: QueryRunner): Promise<void> {
-      await runner.query(drop);
     }
   };
 }

@@ -4,7 +4,7 @@
  *
  * A scope consists of settings of the transaction, one for each kind of ids.
  */
-import { grantToRequestRoleSql, revokeFromRequestRoleSql } from './request-role.ts';
+import { grantToRequestRoleSql } from './request-role.ts';
 
 /** The kinds of ids that policies compare with, and the type of the columns that hold them. */
 export const SCOPE_TYPES = {
@@ -70,14 +70,5 @@ export function enableRowSecuritySql(
     `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`,
     `CREATE POLICY scope ON ${table} USING (${rows})`,
     grantToRequestRoleSql(privileges, table),
-  ];
-}
-
-/** SQL that reverts `enableRowSecuritySql`. */
-export function disableRowSecuritySql(table: string): string[] {
-  return [
-    revokeFromRequestRoleSql(table),
-    `DROP POLICY scope ON ${table}`,
-    `ALTER TABLE ${table} DISABLE ROW LEVEL SECURITY`,
   ];
 }

@@ -1,5 +1,5 @@
-import { createIdempotencySql, dropIdempotencySql } from '@creditlane/idempotency/stored-answers';
-import { createOutboxSql, dropOutboxSql } from '@creditlane/messaging/outbox';
+import { createIdempotencySql } from '@creditlane/idempotency/stored-answers';
+import { createOutboxSql } from '@creditlane/messaging/outbox';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 const CREATE = [
@@ -72,21 +72,7 @@ const CREATE = [
   ...createIdempotencySql,
 ];
 
-const DROP = [
-  ...dropIdempotencySql,
-  ...dropOutboxSql,
-  'DROP TABLE consents',
-  'DROP TABLE submissions',
-  'DROP TABLE applicants',
-  'DROP TABLE applications',
-  'DROP TABLE creditors',
-  'DROP TABLE users',
-  'DROP TABLE retailers',
-  'DROP TABLE retailer_groups',
-];
-
 /** The directory, applications with their applicants, and submissions. */
 export const applications1763700000000 = sqlMigration('Applications1763700000000', {
   up: CREATE,
-  down: DROP,
 });

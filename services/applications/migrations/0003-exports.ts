@@ -16,5 +16,4 @@ export const exports1764500000000 = sqlMigration('Exports1764500000000', {
     'CREATE INDEX exports_sealed_with ON exports (sealed_with)',
     'CREATE INDEX exports_exported_at ON exports (exported_at)',
   ],
-  down: ['DROP TABLE exports'],
 });

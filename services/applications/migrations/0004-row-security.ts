@@ -1,18 +1,11 @@
+import { secureIdempotencySql } from '@creditlane/idempotency/stored-answers';
+import { allowAppendingSql } from '@creditlane/messaging/outbox';
 import {
-  secureIdempotencySql,
-  unsecureIdempotencySql,
-} from '@creditlane/idempotency/stored-answers';
-import { allowAppendingSql, forbidAppendingSql } from '@creditlane/messaging/outbox';
-import {
-  disableRowSecuritySql,
   enableRowSecuritySql,
   isInScopeSql,
   scopeIdsSql,
 } from '@creditlane/postgres/row-security/policies';
-import {
-  grantToRequestRoleSql,
-  revokeFromRequestRoleSql,
-} from '@creditlane/postgres/row-security/request-role';
+import { grantToRequestRoleSql } from '@creditlane/postgres/row-security/request-role';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /** A row of the application is visible where the application is, whose own policy applies here. */
@@ -58,19 +51,5 @@ export const rowSecurity1764600000000 = sqlMigration('RowSecurity1764600000000',
     }),
     ...secureIdempotencySql,
     allowAppendingSql,
-  ],
-  down: [
-    forbidAppendingSql,
-    ...unsecureIdempotencySql,
-    ...[
-      'exports',
-      'consents',
-      'submissions',
-      'applicants',
-      'applications',
-      'users',
-      'retailers',
-    ].flatMap(disableRowSecuritySql),
-    revokeFromRequestRoleSql('creditors'),
   ],
 });

@@ -8,8 +8,4 @@ export const exportRecords1764700000000 = sqlMigration('ExportRecords17647000000
   up: [
     'ALTER TABLE exports ALTER COLUMN sealed DROP NOT NULL, ALTER COLUMN sealed_with DROP NOT NULL',
   ],
-  down: [
-    'DELETE FROM exports WHERE sealed IS NULL',
-    'ALTER TABLE exports ALTER COLUMN sealed SET NOT NULL, ALTER COLUMN sealed_with SET NOT NULL',
-  ],
 });

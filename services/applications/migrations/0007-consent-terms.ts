@@ -1,7 +1,4 @@
-import {
-  grantToRequestRoleSql,
-  revokeFromRequestRoleSql,
-} from '@creditlane/postgres/row-security/request-role';
+import { grantToRequestRoleSql } from '@creditlane/postgres/row-security/request-role';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /**
@@ -24,13 +21,5 @@ export const consentTerms1764900000000 = sqlMigration('ConsentTerms1764900000000
       'SELECT, UPDATE (revoked_at, revoked_by_integration_id, revoked_by_user_id)',
       'consents',
     ),
-  ],
-  down: [
-    revokeFromRequestRoleSql('consents'),
-    grantToRequestRoleSql('INSERT', 'consents'),
-    `ALTER TABLE consents
-       DROP COLUMN purpose, DROP COLUMN text_version, DROP COLUMN document_sha256,
-       DROP COLUMN recorded_at, DROP COLUMN expires_at, DROP COLUMN revoked_at,
-       DROP COLUMN revoked_by_integration_id, DROP COLUMN revoked_by_user_id`,
   ],
 });

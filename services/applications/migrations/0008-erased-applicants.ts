@@ -6,6 +6,5 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
  */
 export const erasedApplicants1764950000000 = sqlMigration('ErasedApplicants1764950000000', {
   up: ['ALTER TABLE applicants ADD COLUMN erased_at timestamptz'],
-  down: ['ALTER TABLE applicants DROP COLUMN erased_at'],
   compatibility: 'only adds',
 });

@@ -1,9 +1,8 @@
-import { createApplicantKeysSql, dropApplicantKeysSql } from '@creditlane/crypto/applicant-keys';
+import { createApplicantKeysSql } from '@creditlane/crypto/applicant-keys';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 const added = sqlMigration('ApplicantKeys1765000000000', {
   up: [...createApplicantKeysSql('ever'), 'ALTER TABLE applicants ADD COLUMN key_id uuid'],
-  down: ['ALTER TABLE applicants DROP COLUMN key_id', ...dropApplicantKeysSql],
   compatibility: 'only adds',
 });
 

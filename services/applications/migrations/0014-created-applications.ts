@@ -11,9 +11,5 @@ export const createdApplications1766200000000 = sqlMigration('CreatedApplication
     revokeFromRequestRoleSql('applications'),
     grantToRequestRoleSql('SELECT, INSERT, UPDATE (status)', 'applications'),
   ],
-  down: [
-    revokeFromRequestRoleSql('applications'),
-    grantToRequestRoleSql('SELECT, INSERT, UPDATE', 'applications'),
-  ],
   compatibility: { since: applications1763700000000 },
 });

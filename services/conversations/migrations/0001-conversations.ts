@@ -1,4 +1,4 @@
-import { createIdempotencySql, dropIdempotencySql } from '@creditlane/idempotency/stored-answers';
+import { createIdempotencySql } from '@creditlane/idempotency/stored-answers';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 const CREATE = [
@@ -30,10 +30,7 @@ const CREATE = [
   ...createIdempotencySql,
 ];
 
-const DROP = [...dropIdempotencySql, 'DROP TABLE comments', 'DROP TABLE conversations'];
-
 /** Conversations with their comments, and stored answers. */
 export const conversations1764100000000 = sqlMigration('Conversations1764100000000', {
   up: CREATE,
-  down: DROP,
 });

@@ -1,12 +1,5 @@
-import {
-  secureIdempotencySql,
-  unsecureIdempotencySql,
-} from '@creditlane/idempotency/stored-answers';
-import {
-  disableRowSecuritySql,
-  enableRowSecuritySql,
-  isInScopeSql,
-} from '@creditlane/postgres/row-security/policies';
+import { secureIdempotencySql } from '@creditlane/idempotency/stored-answers';
+import { enableRowSecuritySql, isInScopeSql } from '@creditlane/postgres/row-security/policies';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /** Requests see the conversations of their creditor or retailer, with the comments, and their own answers. */
@@ -25,10 +18,5 @@ export const rowSecurity1764600000000 = sqlMigration('RowSecurity1764600000000',
       privileges: 'SELECT, INSERT, UPDATE',
     }),
     ...secureIdempotencySql,
-  ],
-  down: [
-    ...unsecureIdempotencySql,
-    ...disableRowSecuritySql('comments'),
-    ...disableRowSecuritySql('conversations'),
   ],
 });

@@ -16,11 +16,5 @@ export const sentComments1766200000000 = sqlMigration('SentComments1766200000000
       'comments',
     ),
   ],
-  down: [
-    ...['conversations', 'comments'].flatMap((table) => [
-      revokeFromRequestRoleSql(table),
-      grantToRequestRoleSql('SELECT, INSERT, UPDATE', table),
-    ]),
-  ],
   compatibility: { since: conversations1764100000000 },
 });

@@ -1,8 +1,4 @@
-import {
-  createIdempotencySql,
-  dropIdempotencySql,
-  secureIdempotencySql,
-} from '@creditlane/idempotency/stored-answers';
+import { createIdempotencySql, secureIdempotencySql } from '@creditlane/idempotency/stored-answers';
 import { enableRowSecuritySql, isInScopeSql } from '@creditlane/postgres/row-security/policies';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
@@ -83,15 +79,7 @@ const SECURE = [
   ...secureIdempotencySql,
 ];
 
-const DROP = [
-  ...dropIdempotencySql,
-  'DROP TABLE bureau_credentials',
-  'DROP TABLE credit_files',
-  'DROP TABLE pulls',
-];
-
 /** Pulls, credit files, the retailers' credentials with the bureaus, and stored answers. */
 export const creditFiles1764700000000 = sqlMigration('CreditFiles1764700000000', {
   up: [...CREATE, ...SECURE],
-  down: DROP,
 });

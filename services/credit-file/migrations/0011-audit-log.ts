@@ -1,8 +1,4 @@
-import {
-  disableRowSecuritySql,
-  enableRowSecuritySql,
-  isInScopeSql,
-} from '@creditlane/postgres/row-security/policies';
+import { enableRowSecuritySql, isInScopeSql } from '@creditlane/postgres/row-security/policies';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /**
@@ -56,12 +52,5 @@ export const auditLog1764920000000 = sqlMigration('AuditLog1764920000000', {
       rows: isInScopeSql('retailer_id', 'retailers'),
       privileges: 'SELECT, INSERT, UPDATE',
     }),
-  ],
-  down: [
-    ...disableRowSecuritySql('audit_heads'),
-    ...disableRowSecuritySql('audit_records'),
-    'DROP TABLE audit_heads',
-    'DROP TABLE audit_records',
-    'DROP FUNCTION refuse_audit_change()',
   ],
 });

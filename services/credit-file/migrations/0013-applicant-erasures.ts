@@ -1,8 +1,4 @@
-import {
-  disableRowSecuritySql,
-  enableRowSecuritySql,
-  isInScopeSql,
-} from '@creditlane/postgres/row-security/policies';
+import { enableRowSecuritySql, isInScopeSql } from '@creditlane/postgres/row-security/policies';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /** Erasures of applicants. `outcome` is null until the applications service has erased the personal data, too. */
@@ -25,6 +21,5 @@ export const applicantErasures1764940000000 = sqlMigration('ApplicantErasures176
       privileges: 'SELECT',
     }),
   ],
-  down: [...disableRowSecuritySql('applicant_erasures'), 'DROP TABLE applicant_erasures'],
   compatibility: 'only adds',
 });

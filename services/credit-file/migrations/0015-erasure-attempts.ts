@@ -11,9 +11,5 @@ export const erasureAttempts1764980000000 = sqlMigration('ErasureAttempts1764980
        ADD COLUMN attempts integer NOT NULL DEFAULT 0,
        ADD COLUMN data_erased_at timestamptz`,
   ],
-  down: [
-    `ALTER TABLE applicant_erasures
-       DROP COLUMN due_at, DROP COLUMN attempts, DROP COLUMN data_erased_at`,
-  ],
   compatibility: 'only adds',
 });

@@ -1,8 +1,4 @@
-import {
-  disableRowSecuritySql,
-  enableRowSecuritySql,
-  isInScopeSql,
-} from '@creditlane/postgres/row-security/policies';
+import { enableRowSecuritySql, isInScopeSql } from '@creditlane/postgres/row-security/policies';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /** The request keys that have joined a pull of another one. */
@@ -20,6 +16,5 @@ export const joinedRequests1765900000000 = sqlMigration('JoinedRequests176590000
       privileges: 'SELECT, INSERT',
     }),
   ],
-  down: [...disableRowSecuritySql('joined_requests'), 'DROP TABLE joined_requests'],
   compatibility: 'only adds',
 });

@@ -1,7 +1,7 @@
-import { createIdempotencySql, dropIdempotencySql } from '@creditlane/idempotency/stored-answers';
-import { createDeadLettersSql, dropDeadLettersSql } from '@creditlane/messaging/dead-letters';
-import { createOutboxSql, dropOutboxSql } from '@creditlane/messaging/outbox';
-import { createInboxSql, dropInboxSql } from '@creditlane/messaging/transactional-inbox';
+import { createIdempotencySql } from '@creditlane/idempotency/stored-answers';
+import { createDeadLettersSql } from '@creditlane/messaging/dead-letters';
+import { createOutboxSql } from '@creditlane/messaging/outbox';
+import { createInboxSql } from '@creditlane/messaging/transactional-inbox';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 const CREATE = [
@@ -60,17 +60,8 @@ const CREATE = [
   ...createIdempotencySql,
 ];
 
-const DROP = [
-  ...dropIdempotencySql,
-  ...dropDeadLettersSql,
-  ...dropInboxSql,
-  ...dropOutboxSql,
-  'DROP TABLE decisions',
-  'DROP TABLE submissions',
-];
-
 /** Submissions with their decisions, the outbox, the transactional inbox, and stored answers. */
 export const submissionsAndDecisions1763700000000 = sqlMigration(
   'SubmissionsAndDecisions1763700000000',
-  { up: CREATE, down: DROP },
+  { up: CREATE },
 );

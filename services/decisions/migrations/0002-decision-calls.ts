@@ -10,5 +10,4 @@ export const decisionCalls1763900000000 = sqlMigration('DecisionCalls17639000000
     'ALTER TABLE decisions ADD COLUMN call_id uuid',
     'CREATE UNIQUE INDEX decisions_call ON decisions (call_id) WHERE call_id IS NOT NULL',
   ],
-  down: ['ALTER TABLE decisions DROP COLUMN call_id'],
 });

@@ -8,10 +8,4 @@ export const incomeStatus1764100000000 = sqlMigration('IncomeStatus1764100000000
        ADD COLUMN income_status_set_at timestamptz,
        ADD COLUMN income_status_set_by uuid`,
   ],
-  down: [
-    `ALTER TABLE submissions
-       DROP COLUMN income_status,
-       DROP COLUMN income_status_set_at,
-       DROP COLUMN income_status_set_by`,
-  ],
 });

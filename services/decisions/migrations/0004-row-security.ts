@@ -1,13 +1,6 @@
-import {
-  secureIdempotencySql,
-  unsecureIdempotencySql,
-} from '@creditlane/idempotency/stored-answers';
-import { allowAppendingSql, forbidAppendingSql } from '@creditlane/messaging/outbox';
-import {
-  disableRowSecuritySql,
-  enableRowSecuritySql,
-  isInScopeSql,
-} from '@creditlane/postgres/row-security/policies';
+import { secureIdempotencySql } from '@creditlane/idempotency/stored-answers';
+import { allowAppendingSql } from '@creditlane/messaging/outbox';
+import { enableRowSecuritySql, isInScopeSql } from '@creditlane/postgres/row-security/policies';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /**
@@ -31,11 +24,5 @@ export const rowSecurity1764600000000 = sqlMigration('RowSecurity1764600000000',
     }),
     ...secureIdempotencySql,
     allowAppendingSql,
-  ],
-  down: [
-    forbidAppendingSql,
-    ...unsecureIdempotencySql,
-    ...disableRowSecuritySql('decisions'),
-    ...disableRowSecuritySql('submissions'),
   ],
 });

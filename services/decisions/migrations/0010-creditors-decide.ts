@@ -8,11 +8,6 @@ import { submissionsAndDecisions1763700000000 } from './0001-submissions-and-dec
 
 // Each policy has had one condition for what is read and for what is written; now a creditor alone writes.
 const OF_CREDITOR = isInScopeSql('creditor_id', 'creditors');
-const OF_EITHER = `${OF_CREDITOR} OR ${isInScopeSql('retailer_id', 'retailers')}`;
-const OF_SUBMISSION = `${OF_CREDITOR} OR EXISTS (
-  SELECT FROM submissions
-  WHERE submissions.application_id = decisions.application_id
-    AND submissions.creditor_id = decisions.creditor_id)`;
 
 /** Names the table, so that the migration waits for its VACUUM. */
 const nameTable = (table: string) => `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`;
@@ -30,18 +25,12 @@ const submissions1766200000000 = sqlMigration('SubmissionsOfCreditors17662000000
       'submissions',
     ),
   ],
-  down: [
-    revokeFromRequestRoleSql('submissions'),
-    grantToRequestRoleSql('SELECT, UPDATE', 'submissions'),
-    `ALTER POLICY scope ON submissions WITH CHECK (${OF_EITHER})`,
-  ],
   compatibility,
 });
 
 /** Only a creditor's requests record decisions. */
 const decisions1766200000001 = sqlMigration('DecisionsOfCreditors1766200000001', {
   up: [nameTable('decisions'), `ALTER POLICY scope ON decisions WITH CHECK (${OF_CREDITOR})`],
-  down: [`ALTER POLICY scope ON decisions WITH CHECK (${OF_SUBMISSION})`],
   compatibility,
 });
 

@@ -1,4 +1,4 @@
-import { createIdempotencySql, dropIdempotencySql } from '@creditlane/idempotency/stored-answers';
+import { createIdempotencySql } from '@creditlane/idempotency/stored-answers';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 const CREATE = [
@@ -48,12 +48,7 @@ const CREATE = [
   ...createIdempotencySql,
 ];
 
-const TABLES = ['destinations', 'creditor_grants', 'retailer_grants', 'keys', 'integrations'];
-
-const DROP = [...dropIdempotencySql, ...TABLES.map((table) => `DROP TABLE ${table}`)];
-
 /** Integrations, with their keys, grants and destinations. */
 export const integrations1763700000000 = sqlMigration('Integrations1763700000000', {
   up: CREATE,
-  down: DROP,
 });

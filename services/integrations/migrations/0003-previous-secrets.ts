@@ -17,5 +17,4 @@ export const previousSecrets1764100000000 = sqlMigration('PreviousSecrets1764100
     )`,
     'CREATE INDEX previous_secrets_destination ON previous_secrets (destination_id)',
   ],
-  down: ['DROP TABLE previous_secrets'],
 });

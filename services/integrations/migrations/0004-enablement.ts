@@ -12,8 +12,4 @@ export const enablement1764200000000 = sqlMigration('Enablement1764200000000', {
        ADD COLUMN enablement_set_at timestamptz,
        ADD COLUMN disabled_reason text`,
   ],
-  down: [
-    `ALTER TABLE creditor_grants
-       DROP COLUMN enablement, DROP COLUMN enablement_set_at, DROP COLUMN disabled_reason`,
-  ],
 });

@@ -1,4 +1,4 @@
-import { createOutboxSql, dropOutboxSql } from '@creditlane/messaging/outbox';
+import { createOutboxSql } from '@creditlane/messaging/outbox';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /**
@@ -22,10 +22,5 @@ export const retailerEnablements1764300000000 = sqlMigration('RetailerEnablement
        ADD COLUMN enablement_id uuid REFERENCES retailer_enablements`,
     `CREATE UNIQUE INDEX retailer_grants_enablement ON retailer_grants (enablement_id)`,
     ...createOutboxSql,
-  ],
-  down: [
-    ...dropOutboxSql,
-    'ALTER TABLE retailer_grants DROP COLUMN enablement_id',
-    'DROP TABLE retailer_enablements',
   ],
 });

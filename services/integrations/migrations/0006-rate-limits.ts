@@ -21,8 +21,4 @@ export const rateLimits1764400000000 = sqlMigration('RateLimits1764400000000', {
        ADD CONSTRAINT integrations_rate_limit
          CHECK ((rate_limit_requests IS NULL) = (rate_limit_window_s IS NULL))`,
   ],
-  down: [
-    `ALTER TABLE integrations DROP COLUMN rate_limit_requests, DROP COLUMN rate_limit_window_s`,
-    'DROP TABLE rate_limits',
-  ],
 });

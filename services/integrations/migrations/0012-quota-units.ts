@@ -10,6 +10,5 @@ export const quotaUnits1766100000000 = sqlMigration('QuotaUnits1766100000000', {
     `ALTER TABLE rate_limits ADD COLUMN per_request_ms double precision,
        ADD COLUMN per_request_at timestamptz`,
   ],
-  down: ['ALTER TABLE rate_limits DROP COLUMN per_request_ms, DROP COLUMN per_request_at'],
   compatibility: 'only adds',
 });

@@ -11,6 +11,5 @@ export const issuedKeys1766200000000 = sqlMigration('IssuedKeys1766200000000', {
     revokeFromRequestRoleSql('keys'),
     grantToRequestRoleSql('SELECT, INSERT, UPDATE (revoked_at)', 'keys'),
   ],
-  down: [revokeFromRequestRoleSql('keys'), grantToRequestRoleSql('SELECT, INSERT, UPDATE', 'keys')],
   compatibility: { since: integrations1763700000000 },
 });

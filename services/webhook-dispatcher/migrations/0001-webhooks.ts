@@ -1,6 +1,6 @@
-import { createDeadLettersSql, dropDeadLettersSql } from '@creditlane/messaging/dead-letters';
-import { createInboxSql, dropInboxSql } from '@creditlane/messaging/transactional-inbox';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { createDeadLettersSql } from '@creditlane/messaging/dead-letters';
+import { createInboxSql } from '@creditlane/messaging/transactional-inbox';
+import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 const CREATE = [
   // The high-water mark: the highest sequence of a submission's decisions that was handled.
@@ -77,27 +77,7 @@ const CREATE = [
   )`,
 ];
 
-const TABLES = [
-  'destination_states',
-  'attempts',
-  'deliveries',
-  'messages',
-  'sequences',
-  'submissions',
-];
-
 /** Deliveries with their attempts and order, and the states of destinations. */
-export class Webhooks1763700000000 implements MigrationInterface {
-  readonly name = 'Webhooks1763700000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    for (const sql of [...createInboxSql, ...createDeadLettersSql, ...CREATE]) {
-      await runner.query(sql);
-    }
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    for (const table of TABLES) await runner.query(`DROP TABLE ${table}`);
-    for (const sql of [...dropDeadLettersSql, ...dropInboxSql]) await runner.query(sql);
-  }
-}
+export const webhooks1763700000000 = sqlMigration('Webhooks1763700000000', {
+  up: [...createInboxSql, ...createDeadLettersSql, ...CREATE],
+});

@@ -6,5 +6,4 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
  */
 export const destinationRevisions1763800000000 = sqlMigration('DestinationRevisions1763800000000', {
   up: ['ALTER TABLE destination_states ADD COLUMN revision integer NOT NULL DEFAULT 1'],
-  down: ['ALTER TABLE destination_states DROP COLUMN revision'],
 });

@@ -9,10 +9,4 @@ export const messageReferences1764000000000 = sqlMigration('MessageReferences176
     'ALTER TABLE messages ADD COLUMN reference text',
     'ALTER TABLE messages ALTER COLUMN body DROP NOT NULL',
   ],
-  down: [
-    'DELETE FROM deliveries USING messages WHERE deliveries.event_id = messages.event_id AND body IS NULL',
-    'DELETE FROM messages WHERE body IS NULL',
-    'ALTER TABLE messages ALTER COLUMN body SET NOT NULL',
-    'ALTER TABLE messages DROP COLUMN reference',
-  ],
 });

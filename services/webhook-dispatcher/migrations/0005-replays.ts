@@ -1,4 +1,4 @@
-import { createIdempotencySql, dropIdempotencySql } from '@creditlane/idempotency/stored-answers';
+import { createIdempotencySql } from '@creditlane/idempotency/stored-answers';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /**
@@ -12,10 +12,5 @@ export const replays1764300000000 = sqlMigration('Replays1764300000000', {
        ADD COLUMN earlier_attempts smallint NOT NULL DEFAULT 0,
        ADD COLUMN replayed_at timestamptz`,
     ...createIdempotencySql,
-  ],
-  down: [
-    ...dropIdempotencySql,
-    `ALTER TABLE deliveries
-       DROP COLUMN replays, DROP COLUMN earlier_attempts, DROP COLUMN replayed_at`,
   ],
 });

@@ -31,5 +31,4 @@ export const replayJobs1764400000000 = sqlMigration('ReplayJobs1764400000000', {
      WHERE finished_at IS NULL`,
     'CREATE INDEX replay_jobs_age ON replay_jobs USING brin (requested_at)',
   ],
-  down: ['DROP TABLE replay_jobs'],
 });

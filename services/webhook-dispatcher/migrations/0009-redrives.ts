@@ -1,4 +1,4 @@
-import { createRedrivesSql, dropRedrivesSql } from '@creditlane/messaging/dead-letters/redrives';
+import { createRedrivesSql } from '@creditlane/messaging/dead-letters/redrives';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /** What operators have had handled or sent again: dead letters, and dead deliveries, alone or by a replay. */
@@ -14,6 +14,5 @@ export const redrives1764700000000 = sqlMigration('Redrives1764700000000', {
       CHECK ((delivery_id IS NULL) <> (replay_id IS NULL))
     )`,
   ],
-  down: ['DROP TABLE delivery_redrives', ...dropRedrivesSql],
   compatibility: 'only adds',
 });

@@ -15,6 +15,5 @@ export const openBreakers1765200000003 = sqlMigration('OpenBreakers1765200000003
       probe_id uuid
     )`,
   ],
-  down: ['DROP TABLE open_breakers'],
   compatibility: 'only adds',
 });

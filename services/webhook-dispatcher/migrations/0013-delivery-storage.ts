@@ -14,7 +14,6 @@ export const markEarlier = (table: string, names: { marked: string; validated: s
       `ALTER TABLE ${table} ADD COLUMN storage text NOT NULL DEFAULT 'earlier',
          ADD CONSTRAINT ${table}_storage CHECK (storage = 'earlier') NOT VALID`,
     ],
-    down: [`ALTER TABLE ${table} DROP COLUMN storage`],
     compatibility: sinceReconciliation,
   }),
   validateConstraintMigration(names.validated, [table, `${table}_storage`], sinceReconciliation),

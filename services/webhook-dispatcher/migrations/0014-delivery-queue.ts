@@ -1,9 +1,5 @@
 import { makeDaysSql } from '@creditlane/postgres/partitions/day-partitions';
-import {
-  disableRowSecuritySql,
-  enableRowSecuritySql,
-  isInScopeSql,
-} from '@creditlane/postgres/row-security/policies';
+import { enableRowSecuritySql, isInScopeSql } from '@creditlane/postgres/row-security/policies';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 import { sinceReconciliation } from './0013-delivery-storage.ts';
 
@@ -112,21 +108,6 @@ export const deliveryQueue1765300000002 = sqlMigration('DeliveryQueue17653000000
     OF_MESSAGES,
     OF_ATTEMPTS,
     ATTACH_EARLIER,
-  ],
-  down: [
-    `CREATE TABLE deliveries_plain (LIKE deliveries INCLUDING DEFAULTS)`,
-    'INSERT INTO deliveries_plain SELECT * FROM deliveries',
-    ...['messages', 'attempts'].map((table) => `DROP POLICY scope ON ${table}`),
-    ...disableRowSecuritySql('deliveries'),
-    'ALTER TABLE deliveries_plain ALTER COLUMN position DROP DEFAULT',
-    'DROP TABLE deliveries',
-    'ALTER TABLE deliveries_plain RENAME TO deliveries',
-    ...enableRowSecuritySql('deliveries', {
-      rows: isInScopeSql('destination_id', 'destinations'),
-      privileges: 'SELECT, UPDATE',
-    }),
-    OF_MESSAGES,
-    OF_ATTEMPTS,
   ],
   compatibility: sinceReconciliation,
 });

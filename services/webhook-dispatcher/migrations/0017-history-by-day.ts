@@ -1,8 +1,5 @@
 import { makeDaysSql } from '@creditlane/postgres/partitions/day-partitions';
-import {
-  disableRowSecuritySql,
-  enableRowSecuritySql,
-} from '@creditlane/postgres/row-security/policies';
+import { enableRowSecuritySql } from '@creditlane/postgres/row-security/policies';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 import { sinceReconciliation } from './0013-delivery-storage.ts';
 
@@ -47,21 +44,6 @@ function byDaySql({ table, columns, primaryKey, age, rows }: History): string[] 
          EXECUTE format('COMMENT ON TABLE ${table}_earlier IS %L', now());
        END IF;
      END $do$`,
-  ];
-}
-
-/** One table with the rows of all partitions. */
-function plainSql({ table, columns, primaryKey, rows }: History): string[] {
-  const names = columns.map((it) => it.split(' ')[0]).join(', ');
-  return [
-    ...disableRowSecuritySql(table),
-    `CREATE TABLE ${table}_plain (${columns.join(', ')}, PRIMARY KEY (${primaryKey}))`,
-    `INSERT INTO ${table}_plain SELECT ${names} FROM ${table}`,
-    `DROP TABLE ${table}`,
-    `ALTER TABLE ${table}_plain RENAME TO ${table}`,
-    `ALTER INDEX ${table}_plain_pkey RENAME TO ${table}_pkey`,
-    `ALTER TABLE ${table} ADD COLUMN storage text NOT NULL DEFAULT 'earlier'`,
-    ...enableRowSecuritySql(table, { rows, privileges: 'SELECT' }),
   ];
 }
 
@@ -111,7 +93,6 @@ export const historyByDay = [
        END $f$`,
       'CREATE TRIGGER keep BEFORE DELETE ON attempts FOR EACH ROW EXECUTE FUNCTION attempts_keep()',
     ],
-    down: [...plainSql(ATTEMPTS), 'DROP FUNCTION attempts_keep'],
     compatibility: sinceReconciliation,
   }),
   sqlMigration('MessagesByDay1765500000006', {
@@ -120,7 +101,6 @@ export const historyByDay = [
       // For the messages_purge of the last release, which looks in all days for what is older than 30 days.
       'CREATE INDEX messages_by_day_age ON messages_by_day USING brin (recorded_at)',
     ],
-    down: [...plainSql(MESSAGES), 'CREATE INDEX messages_age ON messages USING brin (recorded_at)'],
     compatibility: sinceReconciliation,
   }),
   sqlMigration('EarlierDeliveriesDated1765500000007', {
@@ -131,7 +111,6 @@ export const historyByDay = [
          END IF;
        END $do$`,
     ],
-    down: [],
     compatibility: 'only adds',
   }),
 ];

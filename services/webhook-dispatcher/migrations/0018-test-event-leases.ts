@@ -1,8 +1,4 @@
-import {
-  disableRowSecuritySql,
-  enableRowSecuritySql,
-  isInScopeSql,
-} from '@creditlane/postgres/row-security/policies';
+import { enableRowSecuritySql, isInScopeSql } from '@creditlane/postgres/row-security/policies';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /** Adds the leases by which all replicas together send one test event at a time to a destination. */
@@ -18,6 +14,5 @@ export const testEventLeases1765600000000 = sqlMigration('TestEventLeases1765600
       privileges: 'SELECT, INSERT, UPDATE, DELETE',
     }),
   ],
-  down: [...disableRowSecuritySql('test_event_leases'), 'DROP TABLE test_event_leases'],
   compatibility: 'only adds',
 });

@@ -14,7 +14,6 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 export const laterNote = sqlMigration('LaterNote9999999999999', {
   up: ['ALTER TABLE ${ADDED_COLUMN.table} ADD COLUMN ${ADDED_COLUMN.column} text'],
-  down: ['ALTER TABLE ${ADDED_COLUMN.table} DROP COLUMN ${ADDED_COLUMN.column}'],
   compatibility: 'only adds',
 });
 `;
