@@ -1,31 +1,29 @@
 import type { Call } from '@creditlane/rpc/call';
+import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { describe, expect, test } from 'vitest';
 import { translateDatabaseErrors } from './database-fault.ts';
 
 describe('a handler that the database fails', () => {
-  const failing = (code: string) =>
-    translateDatabaseErrors({
-      async answer(_request: never, _call: Call): Promise<object> {
-        throw Object.assign(new Error('as the database said'), { code });
-      },
-    });
-  const call = {} as Call;
+  const failing = (code: string) => {
+    const handler = () =>
+      Promise.reject(Object.assign(new Error('as the database said'), { code }));
+    const services = [{ service: {}, routes: [{ method: {}, handler }] }] as unknown;
+    const [translated] = translateDatabaseErrors(services as ServiceRoutes[]);
+    return translated?.routes[0]?.handler(undefined as never, {} as Call);
+  };
 
   test('answers unavailable while the database is unavailable', async () => {
-    const answer = failing('57P01').answer(undefined as never, call);
-    await expect(answer).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 });
+    await expect(failing('57P01')).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 });
   });
 
   test.each(['55P03', '57014', '40P01', '40001'])(
     'is unavailable while it loses against other work (%s)',
     async (code) => {
-      const answer = failing(code).answer(undefined as never, call);
-      await expect(answer).rejects.toMatchObject({ kind: 'unavailable' });
+      await expect(failing(code)).rejects.toMatchObject({ kind: 'unavailable' });
     },
   );
 
   test('fails as the database said where it refused the statement', async () => {
-    const answer = failing('23505').answer(undefined as never, call);
-    await expect(answer).rejects.toThrow('as the database said');
+    await expect(failing('23505')).rejects.toThrow('as the database said');
   });
 });

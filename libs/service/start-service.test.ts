@@ -4,11 +4,14 @@ import { dirname, join } from 'node:path';
 import { requestRoleOf } from '@creditlane/postgres/row-security/request-role';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 import { asAdmin, createTestDatabase } from '@creditlane/postgres/test-database';
+import type { Call } from '@creditlane/rpc/call';
+import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { WithDatabase } from './define-service.ts';
 import { localSettings } from './settings.ts';
-import { openServiceDatabase } from './start-service.ts';
+import { openServiceDatabase, startService } from './start-service.ts';
 
 const THINGS = {
   name: 'things',
@@ -65,6 +68,29 @@ test('with MIGRATE_AT_START=false, a service waits until its database is migrate
   await open({});
   const database = await waiting;
   expect((await database.pool.query('SELECT FROM things')).rows).toEqual([]);
+});
+
+test('a call whose statement runs out of time is answered as unavailable, whatever its handler does', async () => {
+  const { url, drop } = await createTestDatabase('failing_calls');
+  const life = createTestProcess('things');
+  onTestFinished(async () => {
+    await life.closers.close();
+    await drop();
+  });
+  const service = {
+    ...THINGS,
+    start: async ({ database }: WithDatabase) => {
+      const handler = () =>
+        database.pool.query("SET statement_timeout = '1 ms'; SELECT pg_sleep(10)");
+      const routes = [{ service: {}, routes: [{ method: {}, handler }] }] as unknown;
+      return { routes: routes as ServiceRoutes[], settled: async () => {} };
+    },
+  };
+  const values = readSettings({ DATABASE_URL: url }, localSettings(service));
+  const { routes, settled } = await startService(service, values, { process: life });
+  expect(settled).toBeTypeOf('function');
+  const answer = routes[0]?.routes[0]?.handler(undefined as never, {} as Call);
+  await expect(answer).rejects.toMatchObject({ kind: 'unavailable' });
 });
 
 test('DATABASE_PASSWORD is the password of a DATABASE_URL that has none', () => {

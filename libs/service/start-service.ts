@@ -1,11 +1,12 @@
 /** Starts a service from its manifest, in a process of its own or beside others. */
 import type { EventBus } from '@creditlane/events/bus';
 import type { Database } from '@creditlane/postgres/database';
+import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import type { Endpoint } from '@creditlane/rpc/endpoint';
 import type { TokenSigner } from '@creditlane/rpc/identity';
 import type { Process } from '@creditlane/runtime/run';
 import { observeSettings } from '@creditlane/runtime/setting';
-import type { AnyService, ServiceDeclaration } from './define-service.ts';
+import type { AnyService, ServiceDeclaration, StartedService } from './define-service.ts';
 import type { DatabaseSettings } from './settings.ts';
 
 /** The values of `localSettings`. */
@@ -24,7 +25,8 @@ export interface ServiceDeps {
 }
 
 /**
- * Migrates and opens the service's database, and starts the service. The process's closers close both.
+ * Migrates and opens the service's database, and starts the service. The process's closers close both. A
+ * handler that fails because the database is unavailable or busy answers with the fault `unavailable`.
  * Throws an Error when a called service has no endpoint, and the errors of `openDatabase` and of the
  * start function.
  */
@@ -52,7 +54,11 @@ export async function startService<S extends AnyService>(
     isAlone,
   };
   // The context has the parts of the declaration; the type of a manifest of any service does not show that.
-  return (await service.start(context as never)) as Awaited<ReturnType<S['start']>>;
+  const started: StartedService = await service.start(context as never);
+  const { routes } = started;
+  const isGuarded = database !== undefined && routes !== undefined;
+  const guarded = isGuarded ? { ...started, routes: translateDatabaseErrors(routes) } : started;
+  return guarded as Awaited<ReturnType<S['start']>>;
 }
 
 /** Migrates and opens the service's database, which the process's closers close. */

@@ -1,7 +1,6 @@
 /** ApplicationsService: translates between the messages of the contract and the use cases. */
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import {
   ApplicationsService,
   CreateApplicationRequestSchema,
@@ -39,86 +38,83 @@ export type RpcDeps = CreateApplicationDeps &
  */
 export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
   const { requests, owner, keyRing } = deps;
-  return implement(
-    ApplicationsService,
-    translateDatabaseErrors({
-      async createApplication(request, call) {
-        const retailerId = request.retailerId.toLowerCase();
-        const lowerCased = create(CreateApplicationRequestSchema, { ...request, retailerId });
-        const application = await createApplication(deps, lowerCased, call);
-        return { application: maskedApplication(application) };
-      },
+  return implement(ApplicationsService, {
+    async createApplication(request, call) {
+      const retailerId = request.retailerId.toLowerCase();
+      const lowerCased = create(CreateApplicationRequestSchema, { ...request, retailerId });
+      const application = await createApplication(deps, lowerCased, call);
+      return { application: maskedApplication(application) };
+    },
 
-      async getApplication({ applicationId }, call) {
-        const id = applicationId.toLowerCase();
-        const retailerId = retailerOf(call.identity);
-        const application = await findApplication(requests.of(call), keyRing, id, retailerId);
-        if (!application) throw applicationNotFound();
-        return { application: maskedApplication(application) };
-      },
+    async getApplication({ applicationId }, call) {
+      const id = applicationId.toLowerCase();
+      const retailerId = retailerOf(call.identity);
+      const application = await findApplication(requests.of(call), keyRing, id, retailerId);
+      if (!application) throw applicationNotFound();
+      return { application: maskedApplication(application) };
+    },
 
-      async listApplications({ status, referenceNumber, ...page }, call) {
-        const filter = { retailerId: retailerOf(call.identity), status, referenceNumber };
-        const { items, nextCursor } = await listApplications(requests.of(call), filter, page);
-        return { applications: items.map(summaryMessage), nextCursor };
-      },
+    async listApplications({ status, referenceNumber, ...page }, call) {
+      const filter = { retailerId: retailerOf(call.identity), status, referenceNumber };
+      const { items, nextCursor } = await listApplications(requests.of(call), filter, page);
+      return { applications: items.map(summaryMessage), nextCursor };
+    },
 
-      async submitApplication(request, call) {
-        const application = await submitApplication(deps, lowerCaseIds(request), call);
-        return { application: maskedApplication(application) };
-      },
+    async submitApplication(request, call) {
+      const application = await submitApplication(deps, lowerCaseIds(request), call);
+      return { application: maskedApplication(application) };
+    },
 
-      async archiveApplication({ applicationId }, call) {
-        const application = await archiveApplication(deps, applicationId.toLowerCase(), call);
-        return { application: maskedApplication(application) };
-      },
+    async archiveApplication({ applicationId }, call) {
+      const application = await archiveApplication(deps, applicationId.toLowerCase(), call);
+      return { application: maskedApplication(application) };
+    },
 
-      exportApplication: (request, call) => exportApplication(deps, lowerCaseTarget(request), call),
+    exportApplication: (request, call) => exportApplication(deps, lowerCaseTarget(request), call),
 
-      async getExport({ exportId }) {
-        return { payloadJson: await readExport(deps, exportId.toLowerCase()) };
-      },
+    async getExport({ exportId }) {
+      return { payloadJson: await readExport(deps, exportId.toLowerCase()) };
+    },
 
-      async eraseApplicant({ applicantId, retailerId }) {
-        const applicant = [applicantId.toLowerCase(), retailerId.toLowerCase()] as const;
-        return eraseApplicant(deps, ...applicant);
-      },
+    async eraseApplicant({ applicantId, retailerId }) {
+      const applicant = [applicantId.toLowerCase(), retailerId.toLowerCase()] as const;
+      return eraseApplicant(deps, ...applicant);
+    },
 
-      async locateApplication({ applicationId, contextRetailerId }) {
-        const context = contextRetailerId.toLowerCase() || null;
-        const location = await locateApplication(owner, applicationId.toLowerCase(), context);
-        return location ?? {};
-      },
+    async locateApplication({ applicationId, contextRetailerId }) {
+      const context = contextRetailerId.toLowerCase() || null;
+      const location = await locateApplication(owner, applicationId.toLowerCase(), context);
+      return location ?? {};
+    },
 
-      async getSubmission({ applicationId, creditorId }) {
-        const submission = await findSubmission(
-          owner,
-          applicationId.toLowerCase(),
-          creditorId.toLowerCase(),
-        );
-        if (!submission) throw submissionNotFound();
-        const { retailerId, worksheet, submittedAt } = submission;
-        return { retailerId, worksheet: worksheet.terms, submittedAt: submittedAt.toISOString() };
-      },
+    async getSubmission({ applicationId, creditorId }) {
+      const submission = await findSubmission(
+        owner,
+        applicationId.toLowerCase(),
+        creditorId.toLowerCase(),
+      );
+      if (!submission) throw submissionNotFound();
+      const { retailerId, worksheet, submittedAt } = submission;
+      return { retailerId, worksheet: worksheet.terms, submittedAt: submittedAt.toISOString() };
+    },
 
-      async getSubmissionState({ applicationId, creditorId, userId }) {
-        const state = await findSubmissionState(
-          owner,
-          applicationId.toLowerCase(),
-          creditorId.toLowerCase(),
-          userId.toLowerCase() || null,
-        );
-        if (!state) return {};
-        const { retailer, status, submitted, user } = state;
-        return {
-          retailerId: retailer.id,
-          applicationStatus: status,
-          submitted,
-          ...(user && mayActFor(user, retailer) && { user: nameOf(user) }),
-        };
-      },
-    }),
-  );
+    async getSubmissionState({ applicationId, creditorId, userId }) {
+      const state = await findSubmissionState(
+        owner,
+        applicationId.toLowerCase(),
+        creditorId.toLowerCase(),
+        userId.toLowerCase() || null,
+      );
+      if (!state) return {};
+      const { retailer, status, submitted, user } = state;
+      return {
+        retailerId: retailer.id,
+        applicationStatus: status,
+        submitted,
+        ...(user && mayActFor(user, retailer) && { user: nameOf(user) }),
+      };
+    },
+  });
 }
 
 const nameOf = ({ firstName, lastName }: { firstName: string; lastName: string }) => ({

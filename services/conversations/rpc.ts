@@ -1,6 +1,5 @@
 /** ConversationsService: translates between the messages of the contract and the use cases. */
 import { create } from '@bufbuild/protobuf';
-import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import {
   CommentAsRetailerUserRequestSchema,
   ConversationsService,
@@ -12,23 +11,20 @@ import { type ReadConversationDeps, readConversation } from './read-conversation
 
 /** The routes to mount. */
 export function conversationsRoutes(deps: AddCommentDeps & ReadConversationDeps): ServiceRoutes {
-  return implement(
-    ConversationsService,
-    translateDatabaseErrors({
-      commentAsCreditor: (request, call) =>
-        commentAsCreditor(deps, submissionCall(request, call), request),
+  return implement(ConversationsService, {
+    commentAsCreditor: (request, call) =>
+      commentAsCreditor(deps, submissionCall(request, call), request),
 
-      async commentAsRetailerUser(request, call) {
-        const userId = request.userId.toLowerCase();
-        const lowerCased = create(CommentAsRetailerUserRequestSchema, { ...request, userId });
-        await commentAsRetailerUser(deps, submissionCall(request, call), lowerCased);
-        return {};
-      },
+    async commentAsRetailerUser(request, call) {
+      const userId = request.userId.toLowerCase();
+      const lowerCased = create(CommentAsRetailerUserRequestSchema, { ...request, userId });
+      await commentAsRetailerUser(deps, submissionCall(request, call), lowerCased);
+      return {};
+    },
 
-      async getConversation(request, call) {
-        const page = await readConversation(deps, submissionCall(request, call), request);
-        return { comments: page.items, nextCursor: page.nextCursor };
-      },
-    }),
-  );
+    async getConversation(request, call) {
+      const page = await readConversation(deps, submissionCall(request, call), request);
+      return { comments: page.items, nextCursor: page.nextCursor };
+    },
+  });
 }

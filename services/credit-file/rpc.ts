@@ -1,5 +1,4 @@
 /** CreditFileService: translates between the messages of the contract and the use cases. */
-import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { CreditFileService } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { actorOf } from './audit/audit-record.ts';
@@ -25,51 +24,48 @@ export function creditFileRoutes(
     EraseApplicantDeps &
     FinishErasureDeps,
 ): ServiceRoutes {
-  return implement(
-    CreditFileService,
-    translateDatabaseErrors({
-      requestCreditFile: (request, call) =>
-        requestCreditFile(deps, applicantCall(request, call), {
-          source: sourceOf(request.source),
-          callerRequestId: request.requestId,
-          force: request.force,
-        }),
+  return implement(CreditFileService, {
+    requestCreditFile: (request, call) =>
+      requestCreditFile(deps, applicantCall(request, call), {
+        source: sourceOf(request.source),
+        callerRequestId: request.requestId,
+        force: request.force,
+      }),
 
-      async readCreditFile(request, call) {
-        const { pull, ...file } = await readCreditFile(deps, applicantCall(request, call), request);
-        return { pull: pullMessage(pull), ...file };
-      },
+    async readCreditFile(request, call) {
+      const { pull, ...file } = await readCreditFile(deps, applicantCall(request, call), request);
+      return { pull: pullMessage(pull), ...file };
+    },
 
-      async listPulls(request, call) {
-        const page = await listPulls(deps, applicantCall(request, call), request);
-        return { pulls: page.items, nextCursor: page.nextCursor };
-      },
+    async listPulls(request, call) {
+      const page = await listPulls(deps, applicantCall(request, call), request);
+      return { pulls: page.items, nextCursor: page.nextCursor };
+    },
 
-      async checkDocumentLink(request) {
-        checkLink(deps.documentLinkKeys(), linkOf(request), deps.clock());
-        return {};
-      },
+    async checkDocumentLink(request) {
+      checkLink(deps.documentLinkKeys(), linkOf(request), deps.clock());
+      return {};
+    },
 
-      async readDocument(request, call) {
-        return { pdf: await readDocument(deps, linkOf(request), call) };
-      },
+    async readDocument(request, call) {
+      return { pdf: await readDocument(deps, linkOf(request), call) };
+    },
 
-      async eraseApplicant({ retailerId, applicantId }, call) {
-        const { identity, requestId } = call;
-        const applicant = {
-          retailerId: retailerId.toLowerCase(),
-          applicantId: applicantId.toLowerCase(),
-        };
-        const eraser = { actor: actorOf(identity), requestId };
-        // An erasure waits for the head of the retailer's chain, to which it appends records: in the retailer's turns, the
-        // erasures of one retailer leave connections for everything else.
-        const erase = () => eraseApplicant(deps, applicant, eraser);
-        await deps.rowTurns.run(applicant.retailerId, erase);
-        await finishErasure(deps, applicant, call);
-        return {};
-      },
-    }),
-  );
+    async eraseApplicant({ retailerId, applicantId }, call) {
+      const { identity, requestId } = call;
+      const applicant = {
+        retailerId: retailerId.toLowerCase(),
+        applicantId: applicantId.toLowerCase(),
+      };
+      const eraser = { actor: actorOf(identity), requestId };
+      // An erasure waits for the head of the retailer's chain, to which it appends records: in the retailer's turns, the
+      // erasures of one retailer leave connections for everything else.
+      const erase = () => eraseApplicant(deps, applicant, eraser);
+      await deps.rowTurns.run(applicant.retailerId, erase);
+      await finishErasure(deps, applicant, call);
+      return {};
+    },
+  });
 }
 
 const linkOf = (request: { fileId: string; expiresAt: bigint; signature: string }) => ({

@@ -1,6 +1,5 @@
 /** DecisionsService: translates between the messages of the contract and the use cases. */
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
@@ -12,28 +11,25 @@ import type { DecisionRecord } from './store/decisions.ts';
 
 /** The routes to mount. */
 export function decisionsRoutes(deps: RecordDecisionDeps): ServiceRoutes {
-  return implement(
-    DecisionsService,
-    translateDatabaseErrors({
-      recordDecision: (request, call) =>
-        // The proto requires a decision.
-        recordDecision(deps, submissionCall(request, call), request.decision as Decision),
+  return implement(DecisionsService, {
+    recordDecision: (request, call) =>
+      // The proto requires a decision.
+      recordDecision(deps, submissionCall(request, call), request.decision as Decision),
 
-      setIncomeStatus: (request, call) =>
-        setIncomeStatus(deps, submissionCall(request, call), request.incomeStatus),
+    setIncomeStatus: (request, call) =>
+      setIncomeStatus(deps, submissionCall(request, call), request.incomeStatus),
 
-      getIncomeStatus: (request, call) => getIncomeStatus(deps, submissionCall(request, call)),
+    getIncomeStatus: (request, call) => getIncomeStatus(deps, submissionCall(request, call)),
 
-      async getDecision(request, call) {
-        return { decision: await getDecision(deps, submissionCall(request, call)) };
-      },
+    async getDecision(request, call) {
+      return { decision: await getDecision(deps, submissionCall(request, call)) };
+    },
 
-      async listDecisions(request, call) {
-        const page = await listDecisions(deps, submissionCall(request, call), request);
-        return { decisions: page.items.map(recordedDecision), nextCursor: page.nextCursor };
-      },
-    }),
-  );
+    async listDecisions(request, call) {
+      const page = await listDecisions(deps, submissionCall(request, call), request);
+      return { decisions: page.items.map(recordedDecision), nextCursor: page.nextCursor };
+    },
+  });
 }
 
 function recordedDecision({ seq, recordedAt, integrationId, decision }: DecisionRecord) {

@@ -1,7 +1,6 @@
 /** AccessService: tells the gateway who the caller of a request is, what it may access, and how many requests it may make. */
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Database } from '@creditlane/postgres/database';
-import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import { AccessService, GrantSide } from '@creditlane/proto/integrations/v1/integrations_service';
 import { unauthenticated } from '@creditlane/rpc/fault';
@@ -21,39 +20,36 @@ export interface AccessDeps {
 /** The routes of AccessService to mount. */
 export function accessRoutes({ database, platformKeys }: AccessDeps): ServiceRoutes {
   const { pool } = database;
-  return implement(
-    AccessService,
-    translateDatabaseErrors({
-      async authenticate({ keyDigest }) {
-        const owner =
-          platformKeys().get(Buffer.from(keyDigest).toString('hex')) ??
-          (await findKeyOwner(pool, keyDigest));
-        if (!owner) throw unauthenticated('key_unknown', 'The key is not known.');
-        const caller = owner.kind === 'platform' ? Caller.PLATFORM : Caller.INTEGRATION;
-        const { callerId, keyId, permissions, rateLimit } = owner;
-        const limited = rateLimit && { rateLimit };
-        return { callerId, caller, keyId, permissions: [...permissions], ...limited };
-      },
+  return implement(AccessService, {
+    async authenticate({ keyDigest }) {
+      const owner =
+        platformKeys().get(Buffer.from(keyDigest).toString('hex')) ??
+        (await findKeyOwner(pool, keyDigest));
+      if (!owner) throw unauthenticated('key_unknown', 'The key is not known.');
+      const caller = owner.kind === 'platform' ? Caller.PLATFORM : Caller.INTEGRATION;
+      const { callerId, keyId, permissions, rateLimit } = owner;
+      const limited = rateLimit && { rateLimit };
+      return { callerId, caller, keyId, permissions: [...permissions], ...limited };
+    },
 
-      takeRequests: (request, call) => takeRequests(database, request, call),
+    takeRequests: (request, call) => takeRequests(database, request, call),
 
-      checkGrants: ({ integrationId, retailerId, creditorId }) =>
-        checkGrants(pool, integrationId, uuidOrNull(retailerId), uuidOrNull(creditorId)),
+    checkGrants: ({ integrationId, retailerId, creditorId }) =>
+      checkGrants(pool, integrationId, uuidOrNull(retailerId), uuidOrNull(creditorId)),
 
-      async listGrants({ integrationId, side, ...page }) {
-        const holder = {
-          integrationId: integrationId.toLowerCase(),
-          side: side === GrantSide.RETAILER ? ('retailer' as const) : ('creditor' as const),
-        };
-        const { items, nextCursor } = await listGrants(pool, holder, page);
-        const grants = items.map(({ grantedAt, ...grant }) => ({
-          ...grant,
-          grantedAt: timestampFromDate(grantedAt),
-        }));
-        return { grants, nextCursor };
-      },
-    }),
-  );
+    async listGrants({ integrationId, side, ...page }) {
+      const holder = {
+        integrationId: integrationId.toLowerCase(),
+        side: side === GrantSide.RETAILER ? ('retailer' as const) : ('creditor' as const),
+      };
+      const { items, nextCursor } = await listGrants(pool, holder, page);
+      const grants = items.map(({ grantedAt, ...grant }) => ({
+        ...grant,
+        grantedAt: timestampFromDate(grantedAt),
+      }));
+      return { grants, nextCursor };
+    },
+  });
 }
 
 // An empty id, which the request sends for a side that does not matter, and an id that is no UUID have no grant.

@@ -1,5 +1,4 @@
 /** IntegrationsService: how the platform's administration manages integrations, keys, grants and destinations. */
-import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { IntegrationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Call } from '@creditlane/rpc/call';
@@ -44,46 +43,42 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
     return {};
   };
 
-  return implement(
-    IntegrationsService,
-    translateDatabaseErrors({
-      registerIntegration: (request, call) =>
-        registerIntegration(deps, lowerCaseIntegrationId(request), call),
+  return implement(IntegrationsService, {
+    registerIntegration: (request, call) =>
+      registerIntegration(deps, lowerCaseIntegrationId(request), call),
 
-      getIntegration(request, call) {
-        const { integrationId } = lowerCaseIntegrationId(request);
-        return getIntegration(requests.of(call, { integrations: [integrationId] }), integrationId);
-      },
+    getIntegration(request, call) {
+      const { integrationId } = lowerCaseIntegrationId(request);
+      return getIntegration(requests.of(call, { integrations: [integrationId] }), integrationId);
+    },
 
-      issueKey: (request, call) => issueKey(deps, lowerCaseIntegrationId(request), call),
+    issueKey: (request, call) => issueKey(deps, lowerCaseIntegrationId(request), call),
 
-      async revokeKey(request, call) {
-        const { integrationId, keyId } = lowerCaseIntegrationId(request);
-        const db = await findIntegration(integrationId, call);
-        const exists = await revokeKey(db, integrationId, keyId.toLowerCase(), clock());
-        if (!exists) throw notFound('key_not_found', 'The integration has no such key.');
-        return {};
-      },
+    async revokeKey(request, call) {
+      const { integrationId, keyId } = lowerCaseIntegrationId(request);
+      const db = await findIntegration(integrationId, call);
+      const exists = await revokeKey(db, integrationId, keyId.toLowerCase(), clock());
+      if (!exists) throw notFound('key_not_found', 'The integration has no such key.');
+      return {};
+    },
 
-      grantRetailer: (request, call) =>
-        setGrant('retailer', lowerCaseIntegrationId(request), request.retailerId, call),
+    grantRetailer: (request, call) =>
+      setGrant('retailer', lowerCaseIntegrationId(request), request.retailerId, call),
 
-      grantCreditor: (request, call) =>
-        setGrant('creditor', lowerCaseIntegrationId(request), request.creditorId, call),
+    grantCreditor: (request, call) =>
+      setGrant('creditor', lowerCaseIntegrationId(request), request.creditorId, call),
 
-      setDestination: (request, call) =>
-        setDestination(deps, lowerCaseIntegrationId(request), call),
+    setDestination: (request, call) => setDestination(deps, lowerCaseIntegrationId(request), call),
 
-      async removeDestination(request, call) {
-        const { integrationId } = lowerCaseIntegrationId(request);
-        const db = await findIntegration(integrationId, call);
-        await deleteDestination(db, integrationId);
-        return {};
-      },
+    async removeDestination(request, call) {
+      const { integrationId } = lowerCaseIntegrationId(request);
+      const db = await findIntegration(integrationId, call);
+      await deleteDestination(db, integrationId);
+      return {};
+    },
 
-      rotateSecret: (request, call) => rotateSecret(deps, lowerCaseIntegrationId(request), call),
-    }),
-  );
+    rotateSecret: (request, call) => rotateSecret(deps, lowerCaseIntegrationId(request), call),
+  });
 }
 
 function lowerCaseIntegrationId<R extends { integrationId: string }>(request: R): R {

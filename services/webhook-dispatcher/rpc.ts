@@ -1,6 +1,5 @@
 /** DeliveriesService: what an integration sees of the deliveries to its destination, and does with them. */
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
-import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { DeliveriesService } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
@@ -26,61 +25,57 @@ export interface OwnDeliveriesDeps extends ReplayDeps, ReplayJobDeps {
 
 export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
   const { requests, destinations, eventTypes, sendTestEvent } = deps;
-  return implement(
-    DeliveriesService,
-    translateDatabaseErrors({
-      async listOwnDeliveries(request, call) {
-        const destination = await findOwnDestination(destinations, call);
-        if (destination === undefined) return { deliveries: [], nextCursor: '' };
-        const db = deliveriesOf(requests, call, destination);
-        const { createdFrom, createdBefore } = request;
-        const filter = {
-          destinationId: destination.destinationId,
-          state: stateNameOf(request.state),
-          event: request.event || undefined,
-          applicationId: request.applicationId.toLowerCase() || undefined,
-          createdFrom: createdFrom && readTime(createdFrom),
-          createdBefore: createdBefore && readTime(createdBefore),
-        };
-        const page = await listOwnDeliveries(db, filter, eventTypes, request);
-        return {
-          deliveries: page.items.map((row) => toOwnDelivery(row, eventTypes)),
-          nextCursor: page.nextCursor,
-        };
-      },
+  return implement(DeliveriesService, {
+    async listOwnDeliveries(request, call) {
+      const destination = await findOwnDestination(destinations, call);
+      if (destination === undefined) return { deliveries: [], nextCursor: '' };
+      const db = deliveriesOf(requests, call, destination);
+      const { createdFrom, createdBefore } = request;
+      const filter = {
+        destinationId: destination.destinationId,
+        state: stateNameOf(request.state),
+        event: request.event || undefined,
+        applicationId: request.applicationId.toLowerCase() || undefined,
+        createdFrom: createdFrom && readTime(createdFrom),
+        createdBefore: createdBefore && readTime(createdBefore),
+      };
+      const page = await listOwnDeliveries(db, filter, eventTypes, request);
+      return {
+        deliveries: page.items.map((row) => toOwnDelivery(row, eventTypes)),
+        nextCursor: page.nextCursor,
+      };
+    },
 
-      async getOwnDelivery({ deliveryId }, call) {
-        const destination = await findOwnDestination(destinations, call);
-        return readOwnDelivery(deps, destination, deliveryId.toLowerCase(), call);
-      },
+    async getOwnDelivery({ deliveryId }, call) {
+      const destination = await findOwnDestination(destinations, call);
+      return readOwnDelivery(deps, destination, deliveryId.toLowerCase(), call);
+    },
 
-      async replayDelivery({ deliveryId }, call) {
-        const destination = await findOwnDestination(destinations, call);
-        return replayDelivery(deps, destination, deliveryId.toLowerCase(), call);
-      },
+    async replayDelivery({ deliveryId }, call) {
+      const destination = await findOwnDestination(destinations, call);
+      return replayDelivery(deps, destination, deliveryId.toLowerCase(), call);
+    },
 
-      async replayDeliveries({ filter }, call) {
-        const destination = await findOwnDestination(destinations, call);
-        const { state, event = '', createdFrom, createdBefore } = filter ?? {};
-        const read = {
-          deliveryState: state === DeliveryState.DELIVERED ? 'delivered' : 'dead',
-          event: event || null,
-          createdFrom: createdFrom ? readTime(createdFrom) : null,
-          createdBefore: createdBefore ? readTime(createdBefore) : null,
-        } as const;
-        return requestReplayJob(deps, destination, read, call);
-      },
+    async replayDeliveries({ filter }, call) {
+      const destination = await findOwnDestination(destinations, call);
+      const { state, event = '', createdFrom, createdBefore } = filter ?? {};
+      const read = {
+        deliveryState: state === DeliveryState.DELIVERED ? 'delivered' : 'dead',
+        event: event || null,
+        createdFrom: createdFrom ? readTime(createdFrom) : null,
+        createdBefore: createdBefore ? readTime(createdBefore) : null,
+      } as const;
+      return requestReplayJob(deps, destination, read, call);
+    },
 
-      getReplay: async ({ replayId }, call) => readReplayJob(deps, replayId.toLowerCase(), call),
+    getReplay: async ({ replayId }, call) => readReplayJob(deps, replayId.toLowerCase(), call),
 
-      cancelReplay: async ({ replayId }, call) =>
-        cancelReplayJob(deps, replayId.toLowerCase(), call),
+    cancelReplay: async ({ replayId }, call) => cancelReplayJob(deps, replayId.toLowerCase(), call),
 
-      async sendTestEvent(request, call) {
-        return sendTestEvent(await findOwnDestination(destinations, call), request, call);
-      },
-    }),
-  );
+    async sendTestEvent(request, call) {
+      return sendTestEvent(await findOwnDestination(destinations, call), request, call);
+    },
+  });
 }
 
 /** The nearest time within the years that an ISO date has four digits for; no delivery is outside them. */

@@ -3,7 +3,6 @@
  * the records that each must have made an event. Both are read in windows, by ids that rise, and each row once.
  */
 
-import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Statement } from '@creditlane/postgres/statement';
 import { OutboxService } from '@creditlane/proto/messaging/v1/outbox_service';
@@ -101,12 +100,9 @@ export interface WrittenEventsOptions {
 
 /** The method by which consumers read what this service has written. */
 export function outboxRoutes(options: WrittenEventsOptions): ServiceRoutes {
-  return implement(
-    OutboxService,
-    translateDatabaseErrors({
-      listWrittenEvents: ({ position }) => listWrittenEvents(options, position),
-    }),
-  );
+  return implement(OutboxService, {
+    listWrittenEvents: ({ position }) => listWrittenEvents(options, position),
+  });
 }
 
 async function listWrittenEvents(options: WrittenEventsOptions, from: string) {

@@ -1,6 +1,5 @@
 /** ConsentsService: translates between the messages of the contract and the use cases. */
 import type { KeyRing } from '@creditlane/crypto/key-ring';
-import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
@@ -23,42 +22,39 @@ export interface ConsentsDeps extends ChangeConsentsDeps {
  */
 export function consentsRoutes(deps: ConsentsDeps): ServiceRoutes {
   const { requests, owner, keyRing, clock } = deps;
-  return implement(
-    ConsentsService,
-    translateDatabaseErrors({
-      async recordConsent(request, call) {
-        const capturedBy = request.capturedBy.toLowerCase();
-        const lowerCased = { ...request, ...applicantOf(request), capturedBy };
-        return { consent: await recordConsent(deps, lowerCased, call) };
-      },
+  return implement(ConsentsService, {
+    async recordConsent(request, call) {
+      const capturedBy = request.capturedBy.toLowerCase();
+      const lowerCased = { ...request, ...applicantOf(request), capturedBy };
+      return { consent: await recordConsent(deps, lowerCased, call) };
+    },
 
-      async listConsents(request, call) {
-        const applicant = { ...applicantOf(request), retailerId: retailerOf(call.identity) };
-        const page = await listConsents(requests.of(call), applicant, request);
-        return { consents: page.items, nextCursor: page.nextCursor };
-      },
+    async listConsents(request, call) {
+      const applicant = { ...applicantOf(request), retailerId: retailerOf(call.identity) };
+      const page = await listConsents(requests.of(call), applicant, request);
+      return { consents: page.items, nextCursor: page.nextCursor };
+    },
 
-      async revokeConsent(request, call) {
-        const consentId = lowerCase(request.consentId);
-        const revokedBy = lowerCase(request.revokedBy);
-        const lowerCased = { ...request, ...applicantOf(request), consentId, revokedBy };
-        return { consent: await revokeConsent(deps, lowerCased, call) };
-      },
+    async revokeConsent(request, call) {
+      const consentId = lowerCase(request.consentId);
+      const revokedBy = lowerCase(request.revokedBy);
+      const lowerCased = { ...request, ...applicantOf(request), consentId, revokedBy };
+      return { consent: await revokeConsent(deps, lowerCased, call) };
+    },
 
-      async getInquirySubject(request) {
-        const applicant = applicantOf(request);
-        const subject = await findSubject(owner, applicant, request.purpose, clock());
-        if (!subject) return {};
-        const { retailerId, status: applicationStatus, consent } = subject;
-        return {
-          retailerId,
-          applicationStatus,
-          applicant: applicantFromRow(subject.applicant, retailerId, keyRing),
-          ...(consent && { consent }),
-        };
-      },
-    }),
-  );
+    async getInquirySubject(request) {
+      const applicant = applicantOf(request);
+      const subject = await findSubject(owner, applicant, request.purpose, clock());
+      if (!subject) return {};
+      const { retailerId, status: applicationStatus, consent } = subject;
+      return {
+        retailerId,
+        applicationStatus,
+        applicant: applicantFromRow(subject.applicant, retailerId, keyRing),
+        ...(consent && { consent }),
+      };
+    },
+  });
 }
 
 const lowerCase = (id: string) => id.toLowerCase();

@@ -1,5 +1,4 @@
 /** BureauCredentialsService: translates between the messages of the contract and the use cases. */
-import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { BureauCredentialsService } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { sourceOf } from '../pulls/pull.ts';
@@ -12,22 +11,19 @@ import {
 
 /** The routes to mount. */
 export function bureauCredentialsRoutes(deps: BureauCredentialsDeps): ServiceRoutes {
-  return implement(
-    BureauCredentialsService,
-    translateDatabaseErrors({
-      async setBureauCredentials(request, call) {
-        await setBureauCredentials(deps, request, call);
-        return {};
-      },
+  return implement(BureauCredentialsService, {
+    async setBureauCredentials(request, call) {
+      await setBureauCredentials(deps, request, call);
+      return {};
+    },
 
-      listBureauCredentials: async ({ retailerId }, call) => ({
-        credentials: await listBureauCredentials(deps, retailerId, call),
-      }),
-
-      async removeBureauCredentials({ retailerId, source }, call) {
-        await removeBureauCredentials(deps, { retailerId, source: sourceOf(source) }, call);
-        return {};
-      },
+    listBureauCredentials: async ({ retailerId }, call) => ({
+      credentials: await listBureauCredentials(deps, retailerId, call),
     }),
-  );
+
+    async removeBureauCredentials({ retailerId, source }, call) {
+      await removeBureauCredentials(deps, { retailerId, source: sourceOf(source) }, call);
+      return {};
+    },
+  });
 }

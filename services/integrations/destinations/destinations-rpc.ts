@@ -2,7 +2,6 @@
 import type { SealContext } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
-import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import { DestinationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import type { Clock } from '@creditlane/runtime/clock';
@@ -30,32 +29,29 @@ export interface DestinationsDeps {
 export function destinationsRoutes(deps: DestinationsDeps): ServiceRoutes {
   const { database, clock } = deps;
   const unsealSecrets = secretsUnsealer(deps);
-  return implement(
-    DestinationsService,
-    translateDatabaseErrors({
-      async findRecipients({ pairs }) {
-        const byPair = await findRecipients(database.pool, pairs);
-        return { byPair: byPair.map((recipients) => ({ recipients })) };
-      },
+  return implement(DestinationsService, {
+    async findRecipients({ pairs }) {
+      const byPair = await findRecipients(database.pool, pairs);
+      return { byPair: byPair.map((recipients) => ({ recipients })) };
+    },
 
-      async findIntegrationRecipients({ integrationIds }) {
-        const byIntegration = await findRecipientsOf(database.pool, integrationIds);
-        return { byIntegration: byIntegration.map((recipients) => ({ recipients })) };
-      },
+    async findIntegrationRecipients({ integrationIds }) {
+      const byIntegration = await findRecipientsOf(database.pool, integrationIds);
+      return { byIntegration: byIntegration.map((recipients) => ({ recipients })) };
+    },
 
-      async getDestinations({ destinationIds }) {
-        const rows = await findDestinations(database.pool, destinationIds, clock());
-        const destinations = rows.map((row) => ({
-          destinationId: row.id,
-          integrationId: row.integrationId,
-          url: row.url,
-          revision: row.revision,
-          secrets: unsealSecrets(row),
-        }));
-        return { destinations };
-      },
-    }),
-  );
+    async getDestinations({ destinationIds }) {
+      const rows = await findDestinations(database.pool, destinationIds, clock());
+      const destinations = rows.map((row) => ({
+        destinationId: row.id,
+        integrationId: row.integrationId,
+        url: row.url,
+        revision: row.revision,
+        secrets: unsealSecrets(row),
+      }));
+      return { destinations };
+    },
+  });
 }
 
 /**

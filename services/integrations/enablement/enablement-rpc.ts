@@ -1,5 +1,4 @@
 /** EnablementService: how integrations are enabled, for creditors and by retailers. */
-import { translateDatabaseErrors } from '@creditlane/postgres/database-fault';
 import type { Queryable } from '@creditlane/postgres/statement';
 import {
   EnablementService,
@@ -23,49 +22,46 @@ export type EnablementDeps = SetEnablementDeps &
 
 /** The routes of EnablementService to mount. Ids may arrive in either case; tables have them in lower case. */
 export function enablementRoutes(deps: EnablementDeps): ServiceRoutes {
-  return implement(
-    EnablementService,
-    translateDatabaseErrors({
-      enableIntegration: ({ creditorId }, call) =>
-        setEnablement(deps, creditorId.toLowerCase(), { status: 'ENABLED' }, call),
+  return implement(EnablementService, {
+    enableIntegration: ({ creditorId }, call) =>
+      setEnablement(deps, creditorId.toLowerCase(), { status: 'ENABLED' }, call),
 
-      disableIntegration({ creditorId, reason }, call) {
-        const change = { status: 'DISABLED', reason: reason || undefined } as const;
-        return setEnablement(deps, creditorId.toLowerCase(), change, call);
-      },
+    disableIntegration({ creditorId, reason }, call) {
+      const change = { status: 'DISABLED', reason: reason || undefined } as const;
+      return setEnablement(deps, creditorId.toLowerCase(), change, call);
+    },
 
-      setIntegrationStatus({ creditorId, status }, call) {
-        // The rules of the proto leave the three statuses that an integration may set.
-        const change = { status: EnablementStatus[status] as EnablementStatusName };
-        return setEnablement(deps, creditorId.toLowerCase(), change, call);
-      },
+    setIntegrationStatus({ creditorId, status }, call) {
+      // The rules of the proto leave the three statuses that an integration may set.
+      const change = { status: EnablementStatus[status] as EnablementStatusName };
+      return setEnablement(deps, creditorId.toLowerCase(), change, call);
+    },
 
-      getIntegrationEnablement: ({ creditorId }, call) =>
-        getEnablement(deps, creditorId.toLowerCase(), call),
+    getIntegrationEnablement: ({ creditorId }, call) =>
+      getEnablement(deps, creditorId.toLowerCase(), call),
 
-      enableForRetailer(request, call) {
-        const integrationId = request.integrationId.toLowerCase();
-        const retailerId = request.retailerId.toLowerCase();
-        return enableForRetailer(deps, { ...request, integrationId, retailerId }, call);
-      },
+    enableForRetailer(request, call) {
+      const integrationId = request.integrationId.toLowerCase();
+      const retailerId = request.retailerId.toLowerCase();
+      return enableForRetailer(deps, { ...request, integrationId, retailerId }, call);
+    },
 
-      async getRetailerEnablement({ enablementId }) {
-        const { owner, keyRing, log } = deps;
-        const found = await findRetailerEnablement(owner, enablementId);
-        if (found === undefined) {
-          throw notFound('enablement_not_found', 'There is no such enablement.');
-        }
-        const { retailerId, retailerName, sealedConfig } = found;
-        const configJson = unsealConfiguration(keyRing, sealedConfig, found);
-        if (configJson === undefined) {
-          log.error(
-            { enablementId },
-            'a configuration cannot be decrypted, so its webhook is not sent',
-          );
-          throw notFound('enablement_unreadable', 'The configuration cannot be decrypted.');
-        }
-        return { retailerId, retailerName, configJson };
-      },
-    }),
-  );
+    async getRetailerEnablement({ enablementId }) {
+      const { owner, keyRing, log } = deps;
+      const found = await findRetailerEnablement(owner, enablementId);
+      if (found === undefined) {
+        throw notFound('enablement_not_found', 'There is no such enablement.');
+      }
+      const { retailerId, retailerName, sealedConfig } = found;
+      const configJson = unsealConfiguration(keyRing, sealedConfig, found);
+      if (configJson === undefined) {
+        log.error(
+          { enablementId },
+          'a configuration cannot be decrypted, so its webhook is not sent',
+        );
+        throw notFound('enablement_unreadable', 'The configuration cannot be decrypted.');
+      }
+      return { retailerId, retailerName, configJson };
+    },
+  });
 }
