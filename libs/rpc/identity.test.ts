@@ -44,6 +44,17 @@ describe('a signed token', () => {
     }
   });
 
+  test('gives the ids of its scope in lower case', async () => {
+    const { signer, verifier } = createPair();
+    const scope = { retailerId: 'R-1', creditorId: 'C-1' };
+    const token = await signer.sign('decisions', { ...integration, ...scope, subject: 'I-1' });
+    expect(await verifier.verify(token)).toMatchObject({
+      subject: 'I-1',
+      retailerId: 'r-1',
+      creditorId: 'c-1',
+    });
+  });
+
   test('is reused for 30 seconds', async () => {
     const { signer, at } = createPair();
     const first = await signer.sign('decisions', integration);

@@ -13,7 +13,7 @@ import { type Fault, unauthenticated } from './fault.ts';
 
 export { generateIdentityKeys, parseTrustedKeys } from './credentials/identity-keys.ts';
 
-/** The caller of a method. */
+/** The caller of a method. That of a verified token has the ids of its scope in lower case. */
 export type Identity = {
   readonly kind: 'integration' | 'platform' | 'service';
   /** The id of the integration or platform key, or the name of the service. */
@@ -215,9 +215,9 @@ function identityFrom(payload: JWTPayload): Identity {
     kind,
     subject: sub,
     permissions: Object.freeze(permissions),
-    ...(typeof retailerId === 'string' && { retailerId }),
-    ...(typeof retailerContext === 'string' && { retailerContext }),
-    ...(typeof creditorId === 'string' && { creditorId }),
+    ...(typeof retailerId === 'string' && { retailerId: retailerId.toLowerCase() }),
+    ...(typeof retailerContext === 'string' && { retailerContext: retailerContext.toLowerCase() }),
+    ...(typeof creditorId === 'string' && { creditorId: creditorId.toLowerCase() }),
   });
 }
 

@@ -24,10 +24,10 @@ export function readBearerToken(metadata: ReadMetadata): string {
   return authorization.slice(BEARER.length);
 }
 
-/** The retry token, or undefined when the caller sent none or one that is not a UUID. */
+/** The retry token in lower case, or undefined when the caller sent none or one that is not a UUID. */
 export function readRetryToken(metadata: ReadMetadata): string | undefined {
   const token = metadata(RETRY_TOKEN);
-  return token && isUuid(token) ? token : undefined;
+  return token && isUuid(token) ? token.toLowerCase() : undefined;
 }
 
 /**
