@@ -2,6 +2,7 @@
 import { create } from '@bufbuild/protobuf';
 import {
   DecisionsService,
+  GetDecisionRequestSchema,
   ListDecisionsRequestSchema,
 } from '@creditlane/proto/decisions/v1/decisions_service';
 import {
@@ -9,6 +10,7 @@ import {
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import { describe, expect, test } from 'vitest';
+import { requestDigestOf } from './call.ts';
 import { type CallContext, connect } from './client.ts';
 import { openTransport } from './endpoint.ts';
 import { conflict, Fault, invalid, notFound, unavailable } from './fault.ts';
@@ -168,6 +170,27 @@ describe.each(MOUNTS)('over %s', (mount) => {
       });
       expect(same?.requestDigest).toEqual(first?.requestDigest);
       expect(other?.requestDigest).not.toEqual(first?.requestDigest);
+    });
+
+    test('gets ids in lower case, and the digest of the request as it was sent', async () => {
+      const requests: unknown[] = [];
+      const digests: (Buffer | undefined)[] = [];
+      const { decisions } = await open({
+        async getDecision({ applicationId, creditorId }, { idempotency }) {
+          requests.push({ applicationId, creditorId });
+          digests.push(idempotency?.requestDigest);
+          return {};
+        },
+      });
+      const upper = create(GetDecisionRequestSchema, {
+        applicationId: GET_DECISION.applicationId.toUpperCase(),
+        creditorId: GET_DECISION.creditorId.toUpperCase(),
+      });
+      const digest = requestDigestOf(GetDecisionRequestSchema, upper);
+      await decisions.getDecision(upper, { ...context, idempotencyKey: 'k' });
+      expect(requests).toEqual([GET_DECISION]);
+      expect(digests).toEqual([digest]);
+      expect(upper.creditorId).toBe(GET_DECISION.creditorId.toUpperCase());
     });
 
     test('shares no object with its caller', async () => {

@@ -1,7 +1,7 @@
 /**
  * The path of every call to a service, the same in each mount: token, access, decoding, the rules of
- * the proto, handler, encoding. Every call ends with one count, one duration, one span and one log
- * entry, whatever its outcome.
+ * the proto, ids in lower case, handler, encoding. Every call ends with one count, one duration, one span
+ * and one log entry, whatever its outcome.
  */
 import { create, type Message } from '@bufbuild/protobuf';
 import type { ConnectError } from '@connectrpc/connect';
@@ -25,6 +25,7 @@ import { accessOptionOf, findAccessFault } from './access.ts';
 import { CallDeadline } from './call-deadline.ts';
 import { readBearerToken, readIdempotency, readRetryToken } from './call-metadata.ts';
 import { CallReporter, type StartedCall } from './call-reporter.ts';
+import { type IdFields, idFieldsOf, lowerCaseIds } from './canonical-ids.ts';
 import { checkRules, warmUpRules } from './input-rules.ts';
 
 /** What every mount needs beside the routes. */
@@ -71,6 +72,7 @@ export class Procedure {
   readonly #name: string;
   readonly #handler: Route['handler'];
   readonly #access: ReturnType<typeof accessOptionOf>;
+  readonly #idFields: IdFields;
   readonly #verifier: TokenVerifier;
   readonly #reporter: CallReporter;
 
@@ -87,6 +89,7 @@ export class Procedure {
     this.#verifier = verifier;
     this.#reporter = new CallReporter(method, log, metrics, warnings);
     warmUpRules(method.input);
+    this.#idFields = idFieldsOf(method.input);
   }
 
   /** Starts the call, verifies its token, and checks that the caller may call the method. */
@@ -105,9 +108,10 @@ export class Procedure {
   }
 
   /**
-   * Decodes and checks the request, runs the handler within the deadline, and encodes the answer.
-   * `decode` and `encode` are the transport's. `encode` runs in here, so that an answer that cannot be
-   * encoded is reported as a failed call.
+   * Decodes and checks the request, makes its ids lower case, runs the handler within the deadline, and
+   * encodes the answer. `decode` and `encode` are the transport's. `decode` makes a new message, which is
+   * changed here. `encode` runs in here, so that an answer that cannot be encoded is reported as a failed
+   * call.
    */
   async answer<T>(
     admitted: AdmittedCall | undefined,
@@ -125,6 +129,8 @@ export class Procedure {
       const request = decodeRequest(decode);
       checkRules(this.method.input, request);
       const call = this.#toCall(admitted, request, markReplayed);
+      // After the digest of the request: stored answers have digests of the ids as they were sent.
+      lowerCaseIds(this.#idFields, request);
       const reply = await admitted.deadline.run(
         () => this.#handler(request as never, call),
         (error) => this.#reporter.logLateFailure(admitted, admitted.deadline, error),
