@@ -22,7 +22,6 @@ export interface ArchiveApplicationDeps {
  * Archives an application of any status; one that is archived already stays as it is. No event reports it:
  * no other service keeps the status, and those that need it ask for it.
  *
- * @param applicationId in lower case
  * @throws Fault `application_not_found`, or a fault of the idempotency key
  */
 export async function archiveApplication(

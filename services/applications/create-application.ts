@@ -34,7 +34,6 @@ export interface CreateApplicationDeps {
  * Writes a new application, whole or not at all. A request repeated with its idempotency key writes
  * nothing and gets the first answer.
  *
- * @param request with its retailer's id in lower case
  * @throws Fault when the application is invalid, its retailer does not exist or is outside the caller's
  * scope, or the retailer has used the reference number before
  */

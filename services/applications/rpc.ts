@@ -1,13 +1,6 @@
 /** ApplicationsService: translates between the messages of the contract and the use cases. */
-import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import {
-  ApplicationsService,
-  CreateApplicationRequestSchema,
-  type ExportApplicationRequest,
-  type SubmitApplicationRequest,
-  SubmitApplicationRequestSchema,
-} from '@creditlane/proto/applications/v1/applications_service';
+import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { submissionNotFound } from '@creditlane/rpc/submission-call';
 import { type EraseApplicantDeps, eraseApplicant } from './applicant/erase-applicant.ts';
@@ -32,24 +25,19 @@ export type RpcDeps = CreateApplicationDeps &
   ReadExportDeps &
   EraseApplicantDeps;
 
-/**
- * The routes of ApplicationsService to mount. Ids may arrive in either case; tables and comparisons
- * have them in lower case.
- */
+/** The routes of ApplicationsService to mount. */
 export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
   const { requests, owner, keyRing } = deps;
   return implement(ApplicationsService, {
     async createApplication(request, call) {
-      const retailerId = request.retailerId.toLowerCase();
-      const lowerCased = create(CreateApplicationRequestSchema, { ...request, retailerId });
-      const application = await createApplication(deps, lowerCased, call);
+      const application = await createApplication(deps, request, call);
       return { application: maskedApplication(application) };
     },
 
     async getApplication({ applicationId }, call) {
-      const id = applicationId.toLowerCase();
+      const db = requests.of(call);
       const retailerId = retailerOf(call.identity);
-      const application = await findApplication(requests.of(call), keyRing, id, retailerId);
+      const application = await findApplication(db, keyRing, applicationId, retailerId);
       if (!application) throw applicationNotFound();
       return { application: maskedApplication(application) };
     },
@@ -61,50 +49,43 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
     },
 
     async submitApplication(request, call) {
-      const application = await submitApplication(deps, lowerCaseIds(request), call);
+      // A creditor that the request names twice gets the application once.
+      const creditorIds = [...new Set(request.creditorIds)];
+      const consents = request.consents.map((consent) => ({
+        ...consent,
+        textVersion: consent.textVersion || UNSPECIFIED_TEXT_VERSION,
+      }));
+      const completed = { ...request, creditorIds, consents };
+      const application = await submitApplication(deps, completed, call);
       return { application: maskedApplication(application) };
     },
 
     async archiveApplication({ applicationId }, call) {
-      const application = await archiveApplication(deps, applicationId.toLowerCase(), call);
+      const application = await archiveApplication(deps, applicationId, call);
       return { application: maskedApplication(application) };
     },
 
-    exportApplication: (request, call) => exportApplication(deps, lowerCaseTarget(request), call),
+    exportApplication: (request, call) => exportApplication(deps, request, call),
 
     async getExport({ exportId }) {
-      return { payloadJson: await readExport(deps, exportId.toLowerCase()) };
+      return { payloadJson: await readExport(deps, exportId) };
     },
 
-    async eraseApplicant({ applicantId, retailerId }) {
-      const applicant = [applicantId.toLowerCase(), retailerId.toLowerCase()] as const;
-      return eraseApplicant(deps, ...applicant);
-    },
+    eraseApplicant: ({ applicantId, retailerId }) => eraseApplicant(deps, applicantId, retailerId),
 
     async locateApplication({ applicationId, contextRetailerId }) {
-      const context = contextRetailerId.toLowerCase() || null;
-      const location = await locateApplication(owner, applicationId.toLowerCase(), context);
-      return location ?? {};
+      return (await locateApplication(owner, applicationId, contextRetailerId || null)) ?? {};
     },
 
     async getSubmission({ applicationId, creditorId }) {
-      const submission = await findSubmission(
-        owner,
-        applicationId.toLowerCase(),
-        creditorId.toLowerCase(),
-      );
+      const submission = await findSubmission(owner, applicationId, creditorId);
       if (!submission) throw submissionNotFound();
       const { retailerId, worksheet, submittedAt } = submission;
       return { retailerId, worksheet: worksheet.terms, submittedAt: submittedAt.toISOString() };
     },
 
     async getSubmissionState({ applicationId, creditorId, userId }) {
-      const state = await findSubmissionState(
-        owner,
-        applicationId.toLowerCase(),
-        creditorId.toLowerCase(),
-        userId.toLowerCase() || null,
-      );
+      const state = await findSubmissionState(owner, applicationId, creditorId, userId || null);
       if (!state) return {};
       const { retailer, status, submitted, user } = state;
       return {
@@ -131,29 +112,4 @@ function summaryMessage({ createdAt, submissions, ...summary }: ApplicationSumma
       submittedAt: timestampFromDate(submittedAt),
     })),
   };
-}
-
-function lowerCaseTarget(request: ExportApplicationRequest): ExportApplicationRequest {
-  const { applicationId, creditorId, integrationId } = request;
-  return {
-    ...request,
-    applicationId: applicationId.toLowerCase(),
-    creditorId: creditorId.toLowerCase(),
-    integrationId: integrationId.toLowerCase(),
-  };
-}
-
-// A creditor that the request names twice gets the application once.
-function lowerCaseIds(request: SubmitApplicationRequest): SubmitApplicationRequest {
-  return create(SubmitApplicationRequestSchema, {
-    ...request,
-    applicationId: request.applicationId.toLowerCase(),
-    submittedByUserId: request.submittedByUserId.toLowerCase(),
-    creditorIds: [...new Set(request.creditorIds.map((id) => id.toLowerCase()))],
-    consents: request.consents.map((consent) => ({
-      ...consent,
-      applicantId: consent.applicantId.toLowerCase(),
-      textVersion: consent.textVersion || UNSPECIFIED_TEXT_VERSION,
-    })),
-  });
 }

@@ -4,11 +4,11 @@ import type { Identity } from '@creditlane/rpc/identity';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 
 /**
- * The retailer that the caller's token names, in lower case. Without one, an id that no retailer has: the call
- * then runs the same queries and finds nothing.
+ * The retailer that the caller's token names. Without one, an id that no retailer has: the call then runs the
+ * same queries and finds nothing.
  */
 export function retailerOf({ retailerId }: Identity): string {
-  return retailerId?.toLowerCase() ?? NIL_UUID;
+  return retailerId ?? NIL_UUID;
 }
 
 /** The same fault for a retailer outside the caller's scope and for one that does not exist. */

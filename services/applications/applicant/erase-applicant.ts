@@ -31,7 +31,6 @@ export interface EraseApplicantDeps {
  * Copies of the stored key in backups, in WAL and in pages that are not yet overwritten are wrapped by a key of the key
  * ring; they end when the ring is rotated and its old key is destroyed.
  *
- * @param applicantId in lower case, as is the retailer's
  * @returns when the data was erased, by this call or an earlier one
  */
 export async function eraseApplicant(

@@ -39,7 +39,6 @@ export interface ChangeConsentsDeps {
  * Records a consent that an applicant gave. A request repeated with its idempotency key records nothing and gets
  * the first answer.
  *
- * @param request with its ids in lower case
  * @throws Fault `applicant_not_found`, a fault of `newConsent` or of the idempotency key
  */
 export function recordConsent(
@@ -59,7 +58,6 @@ export function recordConsent(
  * Revokes a consent, and with it every other one of the applicant for the same purpose. A consent that is revoked
  * already is answered with the time and the user of its first revocation.
  *
- * @param request with its ids in lower case
  * @throws Fault `applicant_not_found`, `consent_not_found`, `ineligible_user` or a fault of the idempotency key
  */
 export function revokeConsent(

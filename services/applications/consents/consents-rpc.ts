@@ -16,35 +16,27 @@ export interface ConsentsDeps extends ChangeConsentsDeps {
   keyRing: KeyRing;
 }
 
-/**
- * The routes of ConsentsService to mount. Ids may arrive in either case; tables and comparisons have them in
- * lower case.
- */
+/** The routes of ConsentsService to mount. */
 export function consentsRoutes(deps: ConsentsDeps): ServiceRoutes {
   const { requests, owner, keyRing, clock } = deps;
   return implement(ConsentsService, {
     async recordConsent(request, call) {
-      const capturedBy = request.capturedBy.toLowerCase();
-      const lowerCased = { ...request, ...applicantOf(request), capturedBy };
-      return { consent: await recordConsent(deps, lowerCased, call) };
+      return { consent: await recordConsent(deps, request, call) };
     },
 
     async listConsents(request, call) {
-      const applicant = { ...applicantOf(request), retailerId: retailerOf(call.identity) };
+      const { applicationId, applicantId } = request;
+      const applicant = { applicationId, applicantId, retailerId: retailerOf(call.identity) };
       const page = await listConsents(requests.of(call), applicant, request);
       return { consents: page.items, nextCursor: page.nextCursor };
     },
 
     async revokeConsent(request, call) {
-      const consentId = lowerCase(request.consentId);
-      const revokedBy = lowerCase(request.revokedBy);
-      const lowerCased = { ...request, ...applicantOf(request), consentId, revokedBy };
-      return { consent: await revokeConsent(deps, lowerCased, call) };
+      return { consent: await revokeConsent(deps, request, call) };
     },
 
     async getInquirySubject(request) {
-      const applicant = applicantOf(request);
-      const subject = await findSubject(owner, applicant, request.purpose, clock());
+      const subject = await findSubject(owner, request, request.purpose, clock());
       if (!subject) return {};
       const { retailerId, status: applicationStatus, consent } = subject;
       return {
@@ -56,10 +48,3 @@ export function consentsRoutes(deps: ConsentsDeps): ServiceRoutes {
     },
   });
 }
-
-const lowerCase = (id: string) => id.toLowerCase();
-
-const applicantOf = (request: { applicationId: string; applicantId: string }) => ({
-  applicationId: lowerCase(request.applicationId),
-  applicantId: lowerCase(request.applicantId),
-});

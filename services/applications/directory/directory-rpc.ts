@@ -19,47 +19,44 @@ import {
 } from './directory.ts';
 import { listUsers } from './list-users.ts';
 
-const lowerCase = (id: string) => id.toLowerCase();
-
-/**
- * The routes of DirectoryService to mount. The proto requires the record of every request. Ids may
- * arrive in either case; tables and comparisons have them in lower case.
- */
+/** The routes of DirectoryService to mount. The proto requires the record of every request. */
 export function directoryRoutes(database: Database): ServiceRoutes {
   return implement(DirectoryService, {
     async registerRetailerGroup(request) {
       const { retailerGroupId, name } = request.retailerGroup as RetailerGroup;
-      await registerRetailerGroup(database, { id: lowerCase(retailerGroupId), name });
+      await registerRetailerGroup(database, { id: retailerGroupId, name });
       return {};
     },
 
     async registerRetailer(request) {
       const { retailerId, name, retailerGroupId } = request.retailer as Retailer;
       await registerRetailer(database, {
-        id: lowerCase(retailerId),
+        id: retailerId,
         name,
-        retailerGroupId: lowerCase(retailerGroupId) || null,
+        // The contract requires no UUID here, so that the text arrives as it was sent.
+        retailerGroupId: retailerGroupId.toLowerCase() || null,
       });
       return {};
     },
 
     async registerUser(request) {
-      const { userId, firstName, lastName, email, active, ...ids } = request.user as User;
+      const user = request.user as User;
+      const { firstName, lastName, email, active, retailerIds, retailerGroupIds } = user;
       await registerUser(database, {
-        id: lowerCase(userId),
+        id: user.userId,
         firstName,
         lastName,
         email,
         active,
-        retailerIds: ids.retailerIds.map(lowerCase),
-        retailerGroupIds: ids.retailerGroupIds.map(lowerCase),
+        retailerIds,
+        retailerGroupIds,
       });
       return {};
     },
 
     async registerCreditor(request) {
       const { creditorId, name } = request.creditor as Creditor;
-      await registerCreditor(database, { id: lowerCase(creditorId), name });
+      await registerCreditor(database, { id: creditorId, name });
       return {};
     },
 
@@ -70,7 +67,7 @@ export function directoryRoutes(database: Database): ServiceRoutes {
     },
 
     async getRetailers({ retailerIds }) {
-      const rows = await findRows(database, retailers, retailerIds.map(lowerCase));
+      const rows = await findRows(database, retailers, retailerIds);
       return {
         retailers: rows.map(({ id, name, retailerGroupId }) => ({
           retailerId: id,
@@ -81,7 +78,7 @@ export function directoryRoutes(database: Database): ServiceRoutes {
     },
 
     async getCreditors({ creditorIds }) {
-      const rows = await findRows(database, creditors, creditorIds.map(lowerCase));
+      const rows = await findRows(database, creditors, creditorIds);
       return { creditors: rows.map(({ id, name }) => ({ creditorId: id, name })) };
     },
   });

@@ -24,8 +24,9 @@ describe('the directory', () => {
     const [retailerGroupId, retailerId] = [randomUUID(), randomUUID()];
     const group = { retailerGroupId, name: 'Harbour Group' };
     await directory.registerRetailerGroup({ retailerGroup: group }, asPlatform);
+    const inGroup = { retailerGroupId: retailerGroupId.toUpperCase() };
     await directory.registerRetailer(
-      { retailer: { retailerId, name: 'Harbour', retailerGroupId } },
+      { retailer: { retailerId, name: 'Harbour', ...inGroup } },
       asPlatform,
     );
     expect(await stored('retailers', retailerId)).toMatchObject([

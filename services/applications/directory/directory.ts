@@ -1,6 +1,6 @@
 /**
  * The directory: retailers with their groups and users, and creditors. Registering a record replaces it.
- * Ids are in lower case. Every function throws a Fault that names all wrong fields.
+ * Every function throws a Fault that names all wrong fields.
  */
 import type { Database } from '@creditlane/postgres/database';
 import { FieldFaults } from '@creditlane/rpc/field-faults';

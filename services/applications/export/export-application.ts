@@ -40,7 +40,6 @@ export interface ExportApplicationDeps {
  * Exports an application with its submission to one creditor, with an event that holds ids only. A request
  * repeated with its idempotency key writes nothing and gets the first answer.
  *
- * @param request with its ids in lower case
  * @throws Fault `application_not_found`, `submission_not_found`, `integration_not_found`, `application_archived` or
  *   `applicant_erased`
  */

@@ -40,7 +40,7 @@ export interface SubmitApplicationDeps {
  * Submits an application to creditors, all of them or none, with an event for each. A request repeated
  * with its idempotency key writes nothing and gets the first answer.
  *
- * @param request with its ids in lower case, and each creditor once
+ * @param request with each creditor once
  * @throws Fault `application_not_found`, or a fault of `checkSubmission`
  */
 export async function submitApplication(
