@@ -6,20 +6,23 @@ import type { Compatibility, Migration, SchemaMigration } from './migration.ts';
 /** Longer than PostgreSQL's deadlock_timeout of 1 s, after which it ends an automatic VACUUM for whose lock a session waits. */
 const VACUUM_WAIT_MS = 5_000;
 
-export interface SqlMigrationOptions {
+export interface SqlMigrationOptions
+  extends Pick<SchemaMigration, 'compatibility' | 'raisesFloorOfNewDatabase'> {
   readonly up: readonly string[];
-  /** Which earlier versions can use the database afterwards; none when left out. */
-  readonly compatibility?: Compatibility | undefined;
 }
 
 /**
  * A migration of SQL statements.
  * @param name ends in a JavaScript timestamp of 13 digits
  */
-export function sqlMigration(name: string, { up, compatibility }: SqlMigrationOptions): Migration {
+export function sqlMigration(
+  name: string,
+  { up, compatibility, raisesFloorOfNewDatabase }: SqlMigrationOptions,
+): Migration {
   return class implements SchemaMigration {
     readonly name = name;
     readonly compatibility = compatibility;
+    readonly raisesFloorOfNewDatabase = raisesFloorOfNewDatabase;
 
     async up(runner: QueryRunner): Promise<void> {
       await waitForVacuum(runner, up);
