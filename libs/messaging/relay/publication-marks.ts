@@ -40,41 +40,16 @@ export interface PublicationMarksOptions {
 }
 
 export class PublicationMarks {
+  /** What is published and marked later. */
+  readonly unmarked = new UnmarkedEvents();
   readonly #options: PublicationMarksOptions;
   readonly #countPublished: ReturnType<typeof measurePublished>;
-  /** What is published and marked later. */
-  readonly #unmarked = new UnmarkedEvents();
   /** The marks under way: a read before their end would find their events unpublished. */
   readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(options: PublicationMarksOptions) {
     this.#options = options;
     this.#countPublished = measurePublished(options.metrics, options.source);
-  }
-
-  /** The ids of the rows that are published and not marked yet, which no round may read again. */
-  get unmarkedIds(): number[] {
-    return this.#unmarked.ids;
-  }
-
-  /** Has the events, which were published under these leases, marked a little later. */
-  markLater(ids: readonly number[], leases: readonly Lease[]): void {
-    this.#unmarked.add(ids, leases);
-  }
-
-  /** Milliseconds until unmarked events are to be marked; infinite when there are none. */
-  dueInMs(): number {
-    return this.#unmarked.dueInMs();
-  }
-
-  /** Whether the unmarked events are to be marked before a round under these leases. */
-  isDue(leases: readonly Lease[]): boolean {
-    return this.#unmarked.isDue(leases);
-  }
-
-  /** Has the next round mark the unmarked events. */
-  makeDue(): void {
-    this.#unmarked.makeDue();
   }
 
   /** Marks the unmarked events. Never rejects: what cannot be marked is published again. */
@@ -122,8 +97,8 @@ export class PublicationMarks {
   }
 
   #takeUnmarked() {
-    const { leases } = this.#unmarked;
-    const published = this.#unmarked.clear();
+    const { leases } = this.unmarked;
+    const published = this.unmarked.clear();
     return { query: markQuery([...published.keys()], leases), published };
   }
 

@@ -119,7 +119,7 @@ export class RelayRounds {
       }
       this.#unwritable.add(failedPartitions, messages);
     });
-    this.#marks.markLater([...outgoing.keys()], leases);
+    this.#marks.unmarked.add([...outgoing.keys()], leases);
     // After an event that this round has not published, an event of the same key may remain. It is read again, with the one
     // before: their partition may be writable by now, and then the next round would publish what remains first.
     const isAllPublished = divertedCount === 0 && outgoing.size === prepared;
@@ -158,7 +158,7 @@ export class RelayRounds {
     await this.#marks.marksEnded();
     if (!this.#shardLeases.areKnown()) throw new Error('the leases of the outbox are not renewed');
     const leases = this.#shardLeases.held();
-    const query = unpublishedOfKeysQuery(leases, keys, this.#marks.unmarkedIds);
+    const query = unpublishedOfKeysQuery(leases, keys, this.#marks.unmarked.ids);
     return { leases, rows: await runQuery(this.#options.reserved, query) };
   }
 
@@ -172,7 +172,7 @@ export class RelayRounds {
   /** The events that no round publishes. */
   #excluded(): ExcludedRows {
     const keys = [...this.#blockedKeys, ...this.#unwritable.keys()];
-    return { keys, ids: this.#marks.unmarkedIds };
+    return { keys, ids: this.#marks.unmarked.ids };
   }
 
   /**
@@ -201,7 +201,7 @@ export class RelayRounds {
     const leases = this.#shardLeases.held();
     const remaining = this.#remaining;
     this.#remaining = undefined;
-    const isMarkDue = this.#marks.isDue(leases);
+    const isMarkDue = this.#marks.unmarked.isDue(leases);
     if (remaining !== undefined) {
       // The next read waits for this mark (`marksEnded`).
       if (isMarkDue) void this.#marks.mark();
@@ -235,7 +235,7 @@ export class RelayRounds {
   /** Resolves to the partitions whose messages were not published. */
   async #send(messages: EventMessage[]): Promise<readonly UnwritablePartition[]> {
     // What was published before is marked in time, although the publish may take long.
-    const markInMs = this.#marks.dueInMs();
+    const markInMs = this.#marks.unmarked.dueInMs();
     const marking =
       markInMs < Infinity ? setTimeout(() => void this.#marks.mark(), markInMs) : undefined;
     try {

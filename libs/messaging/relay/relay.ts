@@ -93,7 +93,7 @@ export function startRelay(options: RelayOptions): Relay {
         // A round without shards, as after a step back, shows nothing.
         if (publishedCount > 0 || shardLeases.held().length > 0) failingSinceMs = undefined;
         roundEnded.signal();
-        if (!hasMore) await wake.wait(Math.min(pollMs, marks.dueInMs()), stop.signal);
+        if (!hasMore) await wake.wait(Math.min(pollMs, marks.unmarked.dueInMs()), stop.signal);
       } catch (err) {
         failures += 1;
         roundEnded.signal();
@@ -119,7 +119,7 @@ export function startRelay(options: RelayOptions): Relay {
     async settled() {
       while (await mayHaveUnpublished(reserved)) {
         if (stop.signal.aborted) throw new Error('the relay is closed and the outbox is not empty');
-        marks.makeDue();
+        marks.unmarked.makeDue();
         wake.signal();
         await roundEnded.wait(SETTLED_POLL_MS, stop.signal);
       }
