@@ -54,7 +54,7 @@ export class RelayNotifications {
     if (this.#client !== undefined) this.#sending ??= this.#sendPending(this.#client);
   }
 
-  /** Announces this relay to the others, unless its connection is lost; returns at once. */
+  /** Tells the others that this relay would hold more shards, unless its connection is lost; returns at once. */
   announce(): void {
     const client = this.#client;
     client?.query('SELECT pg_notify($1, $2)', [RELAYS_CHANNEL, this.#id]).catch((err) => {

@@ -6,6 +6,7 @@ import { pause } from '@creditlane/runtime/concurrency/pause';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
 import { OUTBOX_SHARDS } from '../outbox.ts';
+import type { RelayNotifications } from './relay-notifications.ts';
 
 /** The shards of a dead relay are taken over within LEASE_MS + RENEW_MS; the promise is five seconds. */
 const LEASE_MS = 3_000;
@@ -72,14 +73,7 @@ const releaseLeases = defineStatement(
 );
 
 /** The other relays of the outbox. */
-export interface OtherRelays {
-  /** How many others have announced themselves within this time and have not withdrawn since. */
-  count(withinMs: number): number;
-  /** Tells the others that this relay would hold more shards. */
-  announce(): void;
-  /** Tells the others that this relay takes no shards until it announces itself again. */
-  withdraw(): void;
-}
+type OtherRelays = Pick<RelayNotifications, 'count' | 'announce' | 'withdraw'>;
 
 export class ShardLeases {
   readonly #holder = randomUUID();
