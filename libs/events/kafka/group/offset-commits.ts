@@ -1,5 +1,5 @@
 /** Commits the offsets of handled messages beside the next fetch, which need not wait for the answer. */
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import { pause } from '@creditlane/runtime/concurrency/pause';
 import type { EachBatchPayload } from 'kafkajs';
 
 /**
@@ -16,7 +16,6 @@ type Commit = Pick<EachBatchPayload, 'commitOffsetsIfNecessary' | 'uncommittedOf
 /** The commits of one generation of the group. What they have not committed when it ends is handled again. */
 export class OffsetCommits {
   readonly #stop = new AbortController();
-  readonly #pause = new WakeSignal();
   #commit: Commit | undefined;
   #isDue = false;
   #isRunning = false;
@@ -69,7 +68,7 @@ export class OffsetCommits {
         // Repeated also when no further batch comes. The offsets are those that are not committed then.
         this.#isDue = true;
       }
-      await this.#pause.wait(this.#failure ? RETRY_MS : PAUSE_MS, stop);
+      await pause(this.#failure ? RETRY_MS : PAUSE_MS, stop);
     }
     this.#isRunning = false;
   }
