@@ -31,17 +31,9 @@ const WITHHELD_NAMES = new Set(
   ].map((name) => name.toLowerCase()),
 );
 
-const REQUEST_NAMES = new Set(['req', 'request', 'res', 'response']);
-
 /**
- * The safe fields of requests and responses of any class. The URL is not among them, because its query
- * may contain personal data.
- */
-const REQUEST_FIELDS = ['id', 'method', 'path', 'route', 'status', 'statusCode'];
-
-/**
- * The loggable form of log fields: plain values, the allowed fields of errors, requests and responses,
- * and nothing else. An instance of a class in place of fields, such as a request, is withheld.
+ * The loggable form of log fields: plain values, the allowed fields of errors, and nothing else. An instance of a class in
+ * place of fields, such as a request, is withheld.
  */
 export function logFields(fields: object): Record<string, unknown> {
   const prototype: unknown = Object.getPrototypeOf(fields);
@@ -60,19 +52,7 @@ export function logValue(name: string, value: unknown): unknown {
       .slice(0, MAX_LIST_LENGTH)
       .map((item) => (isPlain(item) ? plain(item) : withheld(item)));
   }
-  if (REQUEST_NAMES.has(name) && typeof value === 'object' && value !== null) {
-    return requestFields(value as Record<string, unknown>);
-  }
   return isPlain(value) ? plain(value) : withheld(value);
-}
-
-function requestFields(request: Record<string, unknown>): Record<string, unknown> {
-  const fields: Record<string, unknown> = {};
-  for (const name of REQUEST_FIELDS) {
-    const value = request[name];
-    if (value !== undefined && isPlain(value)) fields[name] = plain(value);
-  }
-  return fields;
 }
 
 type Plain = string | number | boolean | bigint | null | undefined;

@@ -95,12 +95,6 @@ test('faults and system errors are logged with message, cause and parts', () => 
   });
 });
 
-test('a request is logged with id, method and path only', () => {
-  const req = { id: 'r1', method: 'POST', path: '/v1/applications', url: `/?sin=${CANARY}` };
-  const line = parsed((log) => log.info({ req }, 'answered'));
-  expect(line.req).toEqual({ id: 'r1', method: 'POST', path: '/v1/applications' });
-});
-
 test('an error that is its own cause is logged', () => {
   const error = new Error(CANARY);
   error.cause = error;

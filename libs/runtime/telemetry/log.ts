@@ -22,8 +22,8 @@ export interface LogOptions {
  * A log with one JSON object per line and the time in ISO 8601.
  *
  * Fields, bindings of child logs and values in the message pass an allow-list: plain values, the safe
- * fields of errors and requests, and no other object. The message itself is not checked, so it must be
- * a constant sentence.
+ * fields of errors, and no other object. The message itself is not checked, so it must be a constant
+ * sentence.
  */
 export function createLog(name: string, options: LogOptions = {}): Log {
   const { level = 'info' } = options;
