@@ -1,7 +1,7 @@
 import type { Metrics } from './telemetry/metrics.ts';
 
 /** The state of one part of the process: true when the part works, otherwise why it does not. */
-export type HealthCheck = () => boolean | string;
+export type HealthCheck = () => true | string;
 
 /** The answer of `/readyz`. `checks` has "ok" or a reason for each part of the process. */
 export interface Readiness {
@@ -21,7 +21,7 @@ export interface HealthCheckRegistry {
 const OK = 'ok';
 const HELP = 'Health of each part and dependency of the process: 1 when it works, 0 otherwise.';
 
-/** Whether the process is alive, and whether it is ready for requests. */
+/** Whether the process is ready for requests. */
 export class Health implements HealthCheckRegistry {
   readonly #checks: { name: string; check: HealthCheck; needed: boolean }[] = [];
   /**
@@ -69,14 +69,6 @@ export class Health implements HealthCheckRegistry {
     this.#draining.signal.addEventListener('abort', listener);
   }
 
-  /**
-   * A process that can answer is alive. A failed dependency affects `ready` only, because a restart of
-   * the process would not repair the dependency.
-   */
-  live(): { live: boolean } {
-    return { live: true };
-  }
-
   ready(): Readiness {
     const checks: Record<string, string> = {};
     let [ready, degraded] = [!this.isDraining, false];
@@ -96,8 +88,7 @@ export class Health implements HealthCheckRegistry {
 function answerOf(check: HealthCheck): string {
   try {
     const answer = check();
-    if (answer === true) return OK;
-    return answer === false ? 'not ready' : answer;
+    return answer === true ? OK : answer;
   } catch (error) {
     // The error's message may contain internal details, so the probe shows its name only.
     return `check failed: ${error instanceof Error ? error.name : typeof error}`;
