@@ -298,14 +298,20 @@ test('a statement that exceeds its timeout is cancelled', async () => {
   await expect(pool.query('SELECT pg_sleep(10)')).rejects.toMatchObject({ code: '57014' });
 });
 
-test('an unreachable PostgreSQL is waited for until `waitMs` has passed', async () => {
-  const server = createServer((socket) => socket.destroy());
+test('an unreachable PostgreSQL is waited for until the process shuts down', async () => {
+  let attempts = 0;
+  const server = createServer((socket) => {
+    attempts += 1;
+    socket.destroy();
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const url = `postgres://a:b@127.0.0.1:${address.port}/c`;
-  await expect(open({ url, waitMs: 300 })).rejects.toSatisfy(isDatabaseUnavailable);
+  const opening = open({ url, isStopping: () => attempts >= 3 });
+  await expect(opening).rejects.toSatisfy(isDatabaseUnavailable);
+  expect(attempts).toBe(3);
   server.close();
 });
 

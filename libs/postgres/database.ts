@@ -31,9 +31,7 @@ export interface DatabaseOptions {
   sequentialScans?: boolean;
   /** How long a statement waits for a lock; as long as the statement may run when left out. */
   lockTimeoutMs?: number;
-  /** How long to wait for an unavailable PostgreSQL; without limit when left out. */
-  waitMs?: number;
-  /** True when the process shuts down, and waits for PostgreSQL no longer. */
+  /** True when the process shuts down, and waits for an unavailable PostgreSQL no longer. */
   isStopping?: () => boolean;
 }
 
@@ -76,7 +74,7 @@ const ATTEMPTS_PER_LOG_ENTRY = 120;
 
 /**
  * Waits for PostgreSQL, migrates the database and opens it. Throws `DatabaseNewerError`, `RequestRoleError`,
- * or the error of PostgreSQL when it refuses the connection or is not available within `waitMs`.
+ * or the error of PostgreSQL when it refuses the connection or is not available before `isStopping`.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { name, log, statementTimeoutMs = 5_000 } = options;
@@ -181,18 +179,17 @@ function connectionOptions(
   };
 }
 
-/** Runs `work` again while PostgreSQL is unavailable, for at most `waitMs` and until `isStopping`. */
+/** Runs `work` again while PostgreSQL is unavailable, until `isStopping`. */
 async function retryWhileUnavailable<T>(
-  { log, waitMs = Number.POSITIVE_INFINITY, isStopping = () => false }: DatabaseOptions,
+  { log, isStopping = () => false }: DatabaseOptions,
   work: () => Promise<T>,
 ): Promise<T> {
-  const deadlineMs = performance.now() + waitMs;
   for (let attempts = 0; ; attempts += 1) {
     try {
       return await work();
     } catch (err) {
       const mayPass = isDatabaseUnavailable(err) && !isLoginRefused(err);
-      if (!mayPass || isStopping() || performance.now() >= deadlineMs) throw err;
+      if (!mayPass || isStopping()) throw err;
       if (attempts % ATTEMPTS_PER_LOG_ENTRY === 0) log.warn({ err }, 'waiting for PostgreSQL');
       await delay(RETRY_MS);
     }
