@@ -31,10 +31,6 @@ export class BatchQueue {
     return this.#queue.reduce((sum, { messages }) => sum + messages.length, this.#handling);
   }
 
-  isSubscribedTo(topic: string): boolean {
-    return this.#subscriber?.topics.some((it) => it === topic) ?? false;
-  }
-
   /**
    * Resolves once the handler has handled the messages, which may be after a later `subscribe`. When
    * `withdrawn` aborts, queued messages are not handled any more; a batch under way is finished.

@@ -113,6 +113,13 @@ test('a publish to a topic that is not declared is refused', async () => {
   await bus.close();
 });
 
+test('a subscription of a group that is declared for no topic is refused', async () => {
+  const bus = createInProcessBus({ consumers });
+  const stray = { group: 'middle', topics: [TOPIC], handle: () => Promise.resolve() };
+  await expect(bus.subscribe(stray)).rejects.toThrow('consumer group middle is not declared');
+  await bus.close();
+});
+
 test('a second subscription of a group is refused', async () => {
   const bus = createInProcessBus({ consumers });
   const options = { group: 'left', topics: [TOPIC], handle: () => Promise.resolve() };

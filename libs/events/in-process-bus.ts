@@ -16,19 +16,16 @@ export interface InProcessBusOptions {
 
 /**
  * Creates a bus whose `publish` waits until every group declared for the topic has subscribed and has
- * handled the messages, all groups at the same time. Groups that are not declared get them as well.
+ * handled the messages, all groups at the same time. A group that is declared for no topic cannot subscribe.
  */
 export function createInProcessBus({ consumers, metrics }: InProcessBusOptions): EventBus {
   /** By the name of the group. */
-  const queues = new Map<string, BatchQueue>();
+  const queues = new Map(
+    Object.values(consumers)
+      .flat()
+      .map((group) => [group, new BatchQueue(group)]),
+  );
   let closed = false;
-
-  const queueOf = (group: string): BatchQueue => {
-    const queue = queues.get(group) ?? new BatchQueue(group);
-    queues.set(group, queue);
-    return queue;
-  };
-  for (const groups of Object.values(consumers)) groups.forEach(queueOf);
 
   if (metrics)
     measureLag(metrics, () => [...queues].map(([group, { lag }]) => [group, lag] as const));
@@ -36,9 +33,7 @@ export function createInProcessBus({ consumers, metrics }: InProcessBusOptions):
   const receivers = (topic: string): BatchQueue[] => {
     const declared = consumers[topic];
     if (!declared) throw new Error(`topic ${topic} is not declared`);
-    return [...queues.values()].filter(
-      (queue) => declared.includes(queue.group) || queue.isSubscribedTo(topic),
-    );
+    return [...queues.values()].filter(({ group }) => declared.includes(group));
   };
 
   return {
@@ -61,7 +56,9 @@ export function createInProcessBus({ consumers, metrics }: InProcessBusOptions):
 
     async subscribe(options: SubscribeOptions): Promise<Subscription> {
       if (closed) throw new BusClosedError();
-      return queueOf(options.group).subscribe(options);
+      const queue = queues.get(options.group);
+      if (!queue) throw new Error(`consumer group ${options.group} is not declared`);
+      return queue.subscribe(options);
     },
 
     async close() {
