@@ -113,13 +113,13 @@ export function forbidden(code: string, message: string): Fault {
 }
 
 /** The record does not exist, or the caller may not learn that it exists. */
-export function notFound(code: string, message: string, fields: FieldFault[] = []): Fault {
-  return new Fault('not_found', code, message, { fields });
+export function notFound(code: string, message: string): Fault {
+  return new Fault('not_found', code, message);
 }
 
 /** The request is valid and the present state of the record forbids it. */
-export function conflict(code: string, message: string, fields: FieldFault[] = []): Fault {
-  return new Fault('conflict', code, message, { fields });
+export function conflict(code: string, message: string): Fault {
+  return new Fault('conflict', code, message);
 }
 
 /** A limit is exceeded; a retry may succeed after `retryAfterS` seconds, or never when that is 0. */

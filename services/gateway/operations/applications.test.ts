@@ -1,7 +1,7 @@
 import { toBinary } from '@bufbuild/protobuf';
 import { WorksheetSchema } from '@creditlane/proto/applications/v1/application';
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
-import { invalid, notFound } from '@creditlane/rpc/fault';
+import { fieldFault, invalid } from '@creditlane/rpc/fault';
 import { MAX_ANSWER_BYTES } from '@creditlane/rpc/server-options';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
@@ -193,12 +193,12 @@ describe('submitting an application', () => {
   });
 
   test('names the creditors that the service refuses', async () => {
-    const fields = [{ pointer: '/creditorIds/0', message: 'names no creditor' }];
+    const field = { pointer: '/creditorIds/0', message: 'names no creditor' };
     gateway.services.failures.set('submitApplication', () =>
-      notFound('creditor_not_found', '/creditorIds/0 names no creditor', fields),
+      fieldFault('not_found', 'creditor_not_found', field),
     );
     const { status, json } = await submit();
-    expect([status, json.code, json.errors]).toEqual([404, 'creditor_not_found', fields]);
+    expect([status, json.code, json.errors]).toEqual([404, 'creditor_not_found', [field]]);
   });
 
   test("a term refused by the service is named in the worksheet's own place", async () => {
