@@ -189,7 +189,7 @@ describe('identity keys', () => {
 
   test('of another type: an error', () => {
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    const privateKey = rsa.privateKey.export({ format: 'der', type: 'pkcs8' });
+    const privateKey = rsa.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
     expect(() => new TokenSigner({ issuer: 'gateway', privateKey })).toThrow('not an Ed25519 key');
   });
 });

@@ -3,12 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { decodeJwt, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
-import {
-  type EncodedKey,
-  readPrivateKey,
-  readPublicKey,
-  type TrustedKeys,
-} from './credentials/identity-keys.ts';
+import { readPrivateKey, readPublicKey, type TrustedKeys } from './credentials/identity-keys.ts';
 import { type Fault, unauthenticated } from './fault.ts';
 
 export { generateIdentityKeys, parseTrustedKeys } from './credentials/identity-keys.ts';
@@ -44,20 +39,20 @@ export function serviceIdentity(name: string): Identity {
 /** Signs identity tokens in the name of one issuer. */
 export class TokenSigner {
   readonly #issuer: string;
-  readonly #encoded: () => EncodedKey;
-  #current: { encoded: EncodedKey; key: KeyObject };
+  readonly #encoded: () => string;
+  #current: { encoded: string; key: KeyObject };
   readonly #clock: Clock;
   readonly #signed = new LRUCache<string, { token: Promise<string>; signedAtMs: number }>({
     max: CACHED_TOKENS,
   });
 
   /**
-   * `privateKey` is PKCS8 in DER, or that in base64, or a function for the current key. Throws an Error unless it
-   * is an Ed25519 key.
+   * `privateKey` is PKCS8 in DER, written in base64, or a function for the current key. Throws an Error unless it is an
+   * Ed25519 key.
    */
   constructor(options: {
     issuer: string;
-    privateKey: EncodedKey | (() => EncodedKey);
+    privateKey: string | (() => string);
     clock?: Clock;
   }) {
     const { issuer, privateKey } = options;

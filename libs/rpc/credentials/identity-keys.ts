@@ -1,4 +1,4 @@
-/** The Ed25519 keys that sign and verify identity tokens, in the forms of the configuration. */
+/** The Ed25519 keys that sign and verify identity tokens, in DER, written in base64: PKCS8 if private, SPKI if public. */
 import {
   createPrivateKey,
   createPublicKey,
@@ -6,13 +6,10 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/** A key in DER, as bytes or in base64: PKCS8 for a private key, SPKI for a public key. */
-export type EncodedKey = string | Uint8Array;
-
 /** The public keys of each trusted issuer. An issuer has two keys while it replaces its key. */
-export type TrustedKeys = Readonly<Record<string, EncodedKey | readonly EncodedKey[]>>;
+export type TrustedKeys = Readonly<Record<string, string | readonly string[]>>;
 
-/** A new key pair in base64, for tests and for the platform in one process. */
+/** A new key pair, for tests and for the platform in one process. */
 export function generateIdentityKeys(): { privateKey: string; publicKey: string } {
   const pair = generateKeyPairSync('ed25519');
   return {
@@ -36,17 +33,17 @@ export function parseTrustedKeys(text: string): TrustedKeys {
   return Object.fromEntries(trust);
 }
 
-/** Throws an Error when the bytes are not an Ed25519 private key. */
-export function readPrivateKey(encoded: EncodedKey): KeyObject {
+/** Throws an Error unless the text is an Ed25519 private key. */
+export function readPrivateKey(encoded: string): KeyObject {
   return ed25519('the identity key', () =>
-    createPrivateKey({ key: der(encoded), format: 'der', type: 'pkcs8' }),
+    createPrivateKey({ key: Buffer.from(encoded, 'base64'), format: 'der', type: 'pkcs8' }),
   );
 }
 
-/** Throws an Error that names the issuer when the bytes are not an Ed25519 public key. */
-export function readPublicKey(issuer: string, encoded: EncodedKey): KeyObject {
+/** Throws an Error that names the issuer unless the text is an Ed25519 public key. */
+export function readPublicKey(issuer: string, encoded: string): KeyObject {
   return ed25519(`the public key of ${issuer}`, () =>
-    createPublicKey({ key: der(encoded), format: 'der', type: 'spki' }),
+    createPublicKey({ key: Buffer.from(encoded, 'base64'), format: 'der', type: 'spki' }),
   );
 }
 
@@ -60,8 +57,4 @@ function ed25519(what: string, read: () => KeyObject): KeyObject {
   }
   if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${what} is not an Ed25519 key`);
   return key;
-}
-
-function der(encoded: EncodedKey): Buffer {
-  return typeof encoded === 'string' ? Buffer.from(encoded, 'base64') : Buffer.from(encoded);
 }
