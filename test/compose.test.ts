@@ -12,7 +12,7 @@ import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
 import { describeWithKafka, findKafka } from '@creditlane/events/kafka/test-kafka';
 import { askController, attemptAll } from '@creditlane/events/kafka/test-kafka-attempts';
 import { createTestBus } from '@creditlane/events/kafka/test-kafka-bus';
-import { readKafkaConfig } from '@creditlane/events/kafka-config';
+import { KAFKA } from '@creditlane/events/kafka-config';
 import { DATABASES, SERVICES } from '@creditlane/platform/services';
 import { settingsPage } from '@creditlane/platform/settings-page';
 import { readEnv } from '@creditlane/runtime/env';
@@ -148,7 +148,7 @@ describeWithKafka(kafka, 'the Kafka of compose', () => {
     ]),
   );
   const configOf = (service: string, brokers: string) =>
-    readEnv({ ...environmentOf(service), KAFKA_BROKERS: brokers }, readKafkaConfig);
+    readEnv({ ...environmentOf(service), KAFKA_BROKERS: brokers }, KAFKA.read);
   const message = (key: string) => {
     return { topic: 'creditlane.decisions.v1', key, headers: {}, value: Buffer.from(key) };
   };

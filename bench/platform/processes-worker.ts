@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
 import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
-import { readKafkaConfig } from '@creditlane/events/kafka-config';
+import { KAFKA } from '@creditlane/events/kafka-config';
 import { HOST } from '@creditlane/local/host';
 import { choosePorts } from '@creditlane/local/ports';
 import { type DatabaseOwner, SERVICES } from '@creditlane/platform/services';
@@ -97,7 +97,7 @@ const functions = {
 export type ProcessesWorker = typeof functions;
 
 async function makeTopics(kafka: Record<string, string>): Promise<void> {
-  await ensureTopics({ config: readEnv(kafka, readKafkaConfig), log });
+  await ensureTopics({ config: readEnv(kafka, KAFKA.read), log });
 }
 
 /** Prints the services' log lines of level WARN and above, and everything that is no log line. */

@@ -4,7 +4,7 @@ import { KAFKA_ADMIN } from '@creditlane/embedded-kafka/broker-access';
 import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
 import { ensureAccess } from '@creditlane/events/kafka/ensure-access';
 import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
-import { readKafkaConfig } from '@creditlane/events/kafka-config';
+import { KAFKA } from '@creditlane/events/kafka-config';
 import type { Installation } from '@creditlane/local/installation';
 import { step } from '@creditlane/local/progress';
 import { kafkaPasswords } from '@creditlane/platform/secrets';
@@ -30,7 +30,7 @@ export async function openKafka(
   const { log } = process;
   const configured = pickVariables(options.environment, /^KAFKA_/);
   if (configured.KAFKA_BROKERS) {
-    const config = readEnv(configured, readKafkaConfig);
+    const config = readEnv(configured, KAFKA.read);
     await step('Making the topics', () => ensureTopics({ config, log }));
     return configured;
   }
@@ -43,7 +43,7 @@ export async function openKafka(
     KAFKA_SASL_USERNAME: KAFKA_ADMIN,
     KAFKA_SASL_PASSWORD: secrets.kafkaPassword,
   };
-  const config = readEnv({ ...settings, ...credentials }, readKafkaConfig);
+  const config = readEnv({ ...settings, ...credentials }, KAFKA.read);
   await step('Making the topics', async () => {
     await ensureTopics({ config, log });
     await ensureAccess({ config, users: services, log });

@@ -1,8 +1,8 @@
 import { readEnv } from '@creditlane/runtime/env';
 import { expect, test } from 'vitest';
-import { readKafkaConfig } from './kafka-config.ts';
+import { KAFKA } from './kafka-config.ts';
 
-const read = (env: Record<string, string>) => readEnv(env, readKafkaConfig);
+const read = (env: Record<string, string>) => readEnv(env, KAFKA.read);
 
 test('the addresses are all that a cluster without locks needs', () => {
   expect(read({ KAFKA_BROKERS: 'a:9092, b:9092' })).toEqual({

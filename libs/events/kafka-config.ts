@@ -84,8 +84,7 @@ export const KAFKA: Setting<KafkaConfig> = {
   read: readKafkaConfig,
 };
 
-/** Reads the settings of `KAFKA`. */
-export function readKafkaConfig(env: EnvReader): KafkaConfig {
+function readKafkaConfig(env: EnvReader): KafkaConfig {
   const brokers = settings.brokers.read(env);
   const tls = settings.ssl.read(env) && readTls(env);
   const mechanism = settings.mechanism.read(env);
