@@ -2,7 +2,7 @@
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { publicKeys, secretsOf } from '@creditlane/platform/secrets';
 import { consumersOf, sortByEventFlow } from '@creditlane/platform/services';
-import type { Endpoint } from '@creditlane/rpc/client';
+import type { Endpoint } from '@creditlane/rpc/endpoint';
 import { TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import type { ServiceRoutes } from '@creditlane/rpc/service';

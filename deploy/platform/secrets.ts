@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { generateApiKey } from '@creditlane/crypto/api-key';
 import type { KafkaPasswords } from '@creditlane/embedded-kafka/broker-access';
-import { generateIdentityKeys } from '@creditlane/rpc/identity';
+import { generateIdentityKeys } from '@creditlane/rpc/credentials/identity-keys';
 import { variablesOf } from '@creditlane/runtime/setting';
 import type { AnyService } from '@creditlane/service/define-service';
 import { SERVICES, type ServiceName, usesKafka } from './services.ts';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
-import { generateIdentityKeys, TokenSigner } from '@creditlane/rpc/identity';
+import { generateIdentityKeys } from '@creditlane/rpc/credentials/identity-keys';
+import { TokenSigner } from '@creditlane/rpc/identity';
 import { Closers } from '@creditlane/runtime/closers';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';

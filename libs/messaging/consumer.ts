@@ -7,7 +7,7 @@ import type { EventMessage } from '@creditlane/events/message';
 import type { Topic } from '@creditlane/events/topics';
 import { startPartitions } from '@creditlane/postgres/partitions/start-partitions';
 import { startRetention } from '@creditlane/postgres/retention';
-import type { Endpoint } from '@creditlane/rpc/client';
+import type { Endpoint } from '@creditlane/rpc/endpoint';
 import type { TokenSigner } from '@creditlane/rpc/identity';
 import type { Closers } from '@creditlane/runtime/closers';
 import { markAppliedDeadLetters, purgeDeadLetters } from './dead-letters/dead-letters.ts';

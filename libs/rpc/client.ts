@@ -19,8 +19,6 @@ import { DEFAULT_TIMEOUT_MS } from './procedure/call-deadline.ts';
 import { RETRY_OUTCOMES, type RetryObserver } from './retries/retries.ts';
 import { requireUnary } from './service.ts';
 
-export type { Endpoint } from './endpoint.ts';
-
 /** The caller in whose name a call is made, and what the call passes on. See `Call`. */
 export type CallContext = {
   identity: Identity;

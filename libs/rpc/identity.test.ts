@@ -1,13 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { TrustedKeys } from './credentials/identity-keys.ts';
-import {
-  generateIdentityKeys,
-  type Identity,
-  parseTrustedKeys,
-  TokenSigner,
-  TokenVerifier,
-} from './identity.ts';
+import { generateIdentityKeys, parseTrustedKeys } from './credentials/identity-keys.ts';
+import { type Identity, TokenSigner, TokenVerifier } from './identity.ts';
 
 const integration: Identity = {
   kind: 'integration',

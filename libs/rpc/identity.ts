@@ -6,8 +6,6 @@ import { LRUCache } from 'lru-cache';
 import { readPrivateKey, readPublicKey, type TrustedKeys } from './credentials/identity-keys.ts';
 import { type Fault, unauthenticated } from './fault.ts';
 
-export { generateIdentityKeys, parseTrustedKeys } from './credentials/identity-keys.ts';
-
 /** The caller of a method. That of a verified token has the ids of its scope in lower case. */
 export type Identity = {
   readonly kind: 'integration' | 'platform' | 'service';

@@ -6,11 +6,13 @@ import { readEnv } from '@creditlane/runtime/env';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { connect, type Endpoint } from './client.ts';
+import { connect } from './client.ts';
 import { clientSettings } from './client-settings.ts';
+import { generateIdentityKeys } from './credentials/identity-keys.ts';
+import type { Endpoint } from './endpoint.ts';
 import { connectPlainClient } from './grpc/test-plain-client.ts';
 import { openHttpTransport } from './http/test-transport.ts';
-import { generateIdentityKeys, serviceIdentity } from './identity.ts';
+import { serviceIdentity } from './identity.ts';
 import { SERVER_SETTINGS, serve } from './serve.ts';
 import { fakeService } from './test-fake-service.ts';
 

@@ -5,9 +5,10 @@ import type { Process } from '@creditlane/runtime/run';
 import { type Duration, type Setting, setting } from '@creditlane/runtime/setting';
 import { CERTIFICATES, type Certificates } from './credentials/certificates.ts';
 import type { TrustedKeys } from './credentials/identity-keys.ts';
+import { parseTrustedKeys } from './credentials/identity-keys.ts';
 import { DEFAULT_MAX_CONNECTION_AGE_MS, startGrpcServer } from './grpc/server.ts';
 import { startHttpServer } from './http/server.ts';
-import { parseTrustedKeys, TokenVerifier } from './identity.ts';
+import { TokenVerifier } from './identity.ts';
 import { DEFAULT_HOST } from './server-options.ts';
 import type { ServiceRoutes } from './service.ts';
 

@@ -3,7 +3,8 @@ import type { DescService } from '@bufbuild/protobuf';
 import type { Transport } from '@connectrpc/connect';
 import type { Process } from '@creditlane/runtime/run';
 import { type Client, connect } from './client.ts';
-import { generateIdentityKeys, TokenSigner, TokenVerifier } from './identity.ts';
+import { generateIdentityKeys } from './credentials/identity-keys.ts';
+import { TokenSigner, TokenVerifier } from './identity.ts';
 import { mountInMemory } from './memory/server.ts';
 import type { ServiceRoutes } from './service.ts';
 

@@ -1,9 +1,10 @@
 /** A fake of the applications service, which the tests of this service cannot start. */
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import { generateIdentityKeys } from '@creditlane/rpc/credentials/identity-keys';
 import type { Endpoint } from '@creditlane/rpc/endpoint';
 import type { Fault } from '@creditlane/rpc/fault';
-import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
+import { TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { fakeService } from '@creditlane/rpc/test-fake-service';

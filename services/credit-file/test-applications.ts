@@ -8,9 +8,10 @@ import {
   ConsentsService,
   type GetInquirySubjectResponseSchema,
 } from '@creditlane/proto/applications/v1/consents_service';
+import { generateIdentityKeys } from '@creditlane/rpc/credentials/identity-keys';
 import type { Endpoint } from '@creditlane/rpc/endpoint';
 import { conflict, type Fault } from '@creditlane/rpc/fault';
-import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
+import { TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import { fakeService } from '@creditlane/rpc/test-fake-service';
 import type { Process } from '@creditlane/runtime/run';

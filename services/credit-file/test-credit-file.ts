@@ -12,7 +12,8 @@ import {
   PullState,
   Source,
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
-import type { CallContext, Endpoint } from '@creditlane/rpc/client';
+import type { CallContext } from '@creditlane/rpc/client';
+import type { Endpoint } from '@creditlane/rpc/endpoint';
 import type { Identity } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
 import { readSettings } from '@creditlane/runtime/setting';

@@ -2,8 +2,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { ApplicationSubmittedSchema } from '@creditlane/proto/applications/v1/applications_events';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import { generateIdentityKeys } from '@creditlane/rpc/credentials/identity-keys';
 import type { Fault } from '@creditlane/rpc/fault';
-import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
+import { TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { submissionNotFound } from '@creditlane/rpc/submission-call';

@@ -1,8 +1,9 @@
 /** For tests: the gateway on a port of its own, the services in memory, and one caller of each kind. */
 import { Caller } from '@creditlane/proto/common/v1/access';
-import type { Endpoint } from '@creditlane/rpc/client';
+import { generateIdentityKeys } from '@creditlane/rpc/credentials/identity-keys';
+import type { Endpoint } from '@creditlane/rpc/endpoint';
 import { startGrpcServer } from '@creditlane/rpc/grpc/server';
-import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
+import { TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { unaryTransport } from '@creditlane/rpc/transport';

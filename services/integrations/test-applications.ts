@@ -1,7 +1,8 @@
 /** A fake of the applications service, which the tests of this service cannot start. */
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
+import { generateIdentityKeys } from '@creditlane/rpc/credentials/identity-keys';
 import { unavailable } from '@creditlane/rpc/fault';
-import { generateIdentityKeys, TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
+import { TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import { fakeService } from '@creditlane/rpc/test-fake-service';
 import type { Process } from '@creditlane/runtime/run';

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { generateIdentityKeys } from '@creditlane/rpc/identity';
+import { generateIdentityKeys } from '@creditlane/rpc/credentials/identity-keys';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliveriesClient, ownerOf } from './own-deliveries/test-owner.ts';
 import { addEndedDeliveries } from './test-deliveries.ts';

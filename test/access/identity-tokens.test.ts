@@ -9,7 +9,8 @@ import { makeSecrets, secretsOf } from '@creditlane/platform/secrets';
 import { SERVICES } from '@creditlane/platform/services';
 import { portsNeeded } from '@creditlane/processes/instances';
 import { startProcessPlatform } from '@creditlane/processes/process-platform';
-import { generateIdentityKeys, type Identity, TokenSigner } from '@creditlane/rpc/identity';
+import { generateIdentityKeys } from '@creditlane/rpc/credentials/identity-keys';
+import { type Identity, TokenSigner } from '@creditlane/rpc/identity';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 

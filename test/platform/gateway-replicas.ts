@@ -4,7 +4,7 @@ import { type PlatformSettings, settingsOf } from '@creditlane/local/settings';
 import { makeSecrets, publicKeys, secretsOf } from '@creditlane/platform/secrets';
 import { consumersOf, SERVICES, type ServiceName } from '@creditlane/platform/services';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
-import type { Endpoint } from '@creditlane/rpc/client';
+import type { Endpoint } from '@creditlane/rpc/endpoint';
 import { TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import { readSettings } from '@creditlane/runtime/setting';

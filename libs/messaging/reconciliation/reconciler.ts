@@ -10,7 +10,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Subscription } from '@creditlane/events/bus';
 import { OutboxService } from '@creditlane/proto/messaging/v1/outbox_service';
-import { type ClientOptions, connect, type Endpoint } from '@creditlane/rpc/client';
+import { type ClientOptions, connect } from '@creditlane/rpc/client';
+import type { Endpoint } from '@creditlane/rpc/endpoint';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import { pause } from '@creditlane/runtime/concurrency/pause';
 import {

@@ -10,7 +10,8 @@ import {
 } from '@creditlane/runtime/test-certificate-authority';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { connect, type Endpoint } from '../client.ts';
+import { connect } from '../client.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { TokenSigner } from '../identity.ts';
 import {
   faultOf,

@@ -4,7 +4,8 @@ import { createTestProcess } from '@creditlane/runtime/test-process';
 import { startTcpProxy } from '@creditlane/runtime/test-tcp-proxy';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../client.ts';
-import { generateIdentityKeys, TokenSigner } from '../identity.ts';
+import { generateIdentityKeys } from '../credentials/identity-keys.ts';
+import { TokenSigner } from '../identity.ts';
 import { startTestReplica } from './test-replica.ts';
 
 function healthOfCaller(port: number) {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { generateIdentityKeys } from '@creditlane/rpc/credentials/identity-keys';
 import { deadlineExceeded } from '@creditlane/rpc/fault';
-import { generateIdentityKeys, TokenSigner } from '@creditlane/rpc/identity';
+import { TokenSigner } from '@creditlane/rpc/identity';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { expect, onTestFinished, test } from 'vitest';
 import { upTo } from '../test-fixture.ts';

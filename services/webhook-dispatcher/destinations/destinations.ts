@@ -4,7 +4,8 @@ import {
   type Destination as DestinationMessage,
   DestinationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
-import { type Client, type ClientOptions, connect, type Endpoint } from '@creditlane/rpc/client';
+import { type Client, type ClientOptions, connect } from '@creditlane/rpc/client';
+import type { Endpoint } from '@creditlane/rpc/endpoint';
 import { Fault } from '@creditlane/rpc/fault';
 import { AdaptiveChunks } from '@creditlane/runtime/concurrency/adaptive-chunks';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
