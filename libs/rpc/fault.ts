@@ -23,6 +23,11 @@ export type FaultKind =
  */
 export type FieldFault = { pointer: string; message: string };
 
+/** A name as a step of a JSON Pointer. */
+export function pointerStep(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
 /** Limits the size of the answer to a request with hundreds of wrong fields. */
 const MAX_NAMED_FIELDS = 20;
 

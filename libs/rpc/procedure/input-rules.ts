@@ -2,7 +2,7 @@
 import { create, type DescMessage, type MessageShape } from '@bufbuild/protobuf';
 import type { Path } from '@bufbuild/protobuf/reflect';
 import { createValidator } from '@bufbuild/protovalidate';
-import { invalidFields } from '../fault.ts';
+import { invalidFields, pointerStep } from '../fault.ts';
 import { findLongList, type ListLimits, listLimitsOf } from './list-limits.ts';
 
 /** One validator for the process, because it caches the compiled rules of each message. */
@@ -47,7 +47,7 @@ function limitsOf(schema: DescMessage): ListLimits {
 
 /** A JSON Pointer (RFC 6901) that uses the proto3 JSON names of the fields. */
 function pointerTo(path: Path): string {
-  return path.map((step) => `/${escaped(nameOf(step))}`).join('');
+  return path.map((step) => `/${pointerStep(nameOf(step))}`).join('');
 }
 
 function nameOf(step: Path[number]): string {
@@ -63,8 +63,4 @@ function nameOf(step: Path[number]): string {
     case 'extension':
       return step.typeName;
   }
-}
-
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

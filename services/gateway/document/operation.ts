@@ -1,5 +1,6 @@
 /** The operations of the OpenAPI document, converted to the form in which the middleware reads them. */
 
+import { pointerStep } from '@creditlane/rpc/fault';
 import { JSON_TYPE } from '../http/media-types.ts';
 import { PEERS, type Peer } from '../peers.ts';
 import {
@@ -243,6 +244,5 @@ function timeoutMs(seconds: number | undefined): number | undefined {
 
 /** A JSON Pointer as a URI fragment (RFC 6901, section 6). */
 export function fragment(...steps: string[]): string {
-  const escaped = steps.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'));
-  return `#/${escaped.map(encodeURIComponent).join('/')}`;
+  return `#/${steps.map((step) => encodeURIComponent(pointerStep(step))).join('/')}`;
 }

@@ -1,5 +1,5 @@
 /** Turns the errors of a validator into messages that name the field as the request spells it. */
-import { type Fault, type FieldFault, invalidFields } from '@creditlane/rpc/fault';
+import { type Fault, type FieldFault, invalidFields, pointerStep } from '@creditlane/rpc/fault';
 import type { ErrorObject } from 'ajv';
 
 /** A refused field; `in` tells the kind of parameter, and is absent where `pointer` leads into the body. */
@@ -60,7 +60,7 @@ function pointerOf({ keyword, instancePath, params }: ErrorObject): string {
     case 'required':
       return `${instancePath}/${params.missingProperty}`;
     case 'additionalProperties':
-      return `${instancePath}/${toPointerToken(params.additionalProperty)}`;
+      return `${instancePath}/${shortPointerStep(params.additionalProperty)}`;
     default:
       return instancePath;
   }
@@ -101,9 +101,9 @@ function messageOf({ keyword, params }: ErrorObject): string {
   }
 }
 
-/** A name as RFC 6901 spells it in a pointer, cut because the client chose it. */
-export function toPointerToken(name: string): string {
-  return name.slice(0, MAX_NAME_LENGTH).replaceAll('~', '~0').replaceAll('/', '~1');
+/** A name as a step of a JSON Pointer, cut because the client chose it. */
+export function shortPointerStep(name: string): string {
+  return pointerStep(name.slice(0, MAX_NAME_LENGTH));
 }
 
 function typeName(type: string): string {

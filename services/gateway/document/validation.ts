@@ -12,7 +12,7 @@ import {
   type FieldError,
   fieldErrors,
   refusedFields,
-  toPointerToken,
+  shortPointerStep,
 } from './validation-messages.ts';
 
 /** Checks the requests of one operation. */
@@ -172,7 +172,7 @@ function unknownParameters(known: readonly string[]) {
   return (query: RawParameters['query']): FieldError[] =>
     Object.keys(query)
       .filter((name) => !known.includes(name))
-      .map((name) => ({ in: 'query', pointer: `/${toPointerToken(name)}`, message }));
+      .map((name) => ({ in: 'query', pointer: `/${shortPointerStep(name)}`, message }));
 }
 
 function objectOf(parameters: readonly DescribedParameter[]): JsonObject {
