@@ -1,4 +1,5 @@
 /** The headers by which every answer of a deprecated operation says so: RFC 9745 and RFC 8594. */
+import { dayOf, isCalendarDate } from '@creditlane/runtime/calendar-date';
 
 /** What the OpenAPI document says of an operation that is to be replaced. */
 export interface DescribedDeprecation {
@@ -12,7 +13,6 @@ export interface DescribedDeprecation {
 }
 
 const DOCUMENTATION = '/docs';
-const DATE = /^\d{4}-\d\d-\d\d$/;
 
 /**
  * The headers by name; undefined for an operation that is not deprecated. Throws an Error when a date is missing
@@ -40,9 +40,8 @@ export function deprecationHeaders({
 
 /** The start of a calendar date in UTC, in milliseconds. */
 function startOf(name: string, date: string | undefined): number {
-  const ms = date !== undefined && DATE.test(date) ? Date.parse(date) : Number.NaN;
-  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== date) {
+  if (date === undefined || !isCalendarDate(date)) {
     throw new Error(`must have a date such as 2026-03-31 in ${name}`);
   }
-  return ms;
+  return dayOf(date).getTime();
 }
