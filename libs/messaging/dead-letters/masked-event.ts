@@ -1,7 +1,7 @@
 /** What an operator sees of an event: its ids, names, times and numbers, and of every other text its length. */
 import type { JsonValue } from '@bufbuild/protobuf';
+import { isCanonicalUuid } from '@creditlane/runtime/ids';
 
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** The name of a value of an enum, which begins with the name of the enum. */
 const ENUM_NAME = /^[A-Z]+(_[A-Z\d]+)+$/;
 const TIME = /^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/;
@@ -10,10 +10,11 @@ const NUMBER = /^-?\d{1,6}$/;
 /** The name of a type of event. */
 const TYPE_NAME = /^[a-z]+(\.[a-z\d]+)+\.[A-Z]\w{0,60}$/;
 
-const SHOWN = [UUID, ENUM_NAME, TIME, NUMBER, TYPE_NAME];
+const SHOWN = [ENUM_NAME, TIME, NUMBER, TYPE_NAME];
 
 export function maskText(text: string): string {
-  return SHOWN.some((pattern) => pattern.test(text)) ? text : `<${text.length} characters>`;
+  const isShown = isCanonicalUuid(text) || SHOWN.some((pattern) => pattern.test(text));
+  return isShown ? text : `<${text.length} characters>`;
 }
 
 /** Masks the texts of an event's protobuf JSON; the names of its fields stay. */
