@@ -1,6 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { expect, test } from 'vitest';
-import { notFound, toConnectError, toFault } from './fault.ts';
+import { invalidFields, notFound, toConnectError, toFault } from './fault.ts';
 
 const CODES = Object.values(Code).filter((code) => typeof code === 'number');
 
@@ -22,4 +22,32 @@ test('a fault that a service sent keeps its message', () => {
     code: 'submission_not_found',
     message: 'There is no such submission.',
   });
+});
+
+const wrongFields = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ pointer: `/ids/${n}`, message: 'must be a UUID' }));
+
+test('the first twenty wrong fields are named, and the message tells how many others there are', () => {
+  const { message, fields } = invalidFields('invalid_request', wrongFields(23));
+  expect(fields).toEqual(wrongFields(20));
+  expect(message).toMatch(
+    /^\/ids\/0 must be a UUID; .*; \/ids\/19 must be a UUID; and 3 more fields$/,
+  );
+  expect(invalidFields('invalid_request', wrongFields(21)).message).toMatch(/; and 1 more field$/);
+});
+
+test('twenty wrong fields are all named', () => {
+  expect(invalidFields('invalid_request', wrongFields(20)).message).toMatch(
+    /; \/ids\/19 must be a UUID$/,
+  );
+});
+
+test('a parameter is named with its place, and the whole body by words', () => {
+  const message = 'must be a UUID';
+  expect(
+    invalidFields('invalid_request', [{ in: 'path', pointer: '/creditorId', message }]).message,
+  ).toBe('/creditorId in the path must be a UUID');
+  expect(
+    invalidFields('invalid_request', [{ pointer: '', message: 'must be an object' }]).message,
+  ).toBe('the body must be an object');
 });

@@ -5,11 +5,10 @@ import {
   GrantSide,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
-import { type Fault, forbidden, unauthenticated } from '@creditlane/rpc/fault';
+import { type Fault, forbidden, invalidFields, unauthenticated } from '@creditlane/rpc/fault';
 import type { Identity } from '@creditlane/rpc/identity';
 import type { AccessRule } from '../document/operation.ts';
 import type { AccessTarget } from '../document/operation-parts/access-target.ts';
-import { refusedFields } from '../document/validation-messages.ts';
 import { type CallLimits, GATEWAY, sharedCall } from './call-limits.ts';
 import type { Caller } from './callers.ts';
 import { cachedLookup } from './lookup-cache.ts';
@@ -239,7 +238,7 @@ export function keyKindMessage(takes: AccessRule['caller']): string {
 function retailerRequired(): Fault {
   const message = 'is required, because your integration has no grant or several on retailers';
   const field = { in: 'header', pointer: '/X-Service-Retailer-ID', message };
-  return refusedFields([field], 'retailer_required');
+  return invalidFields('retailer_required', [field]);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Turns the errors of a validator into messages that name the field as the request spells it. */
-import { type Fault, type FieldFault, invalidFields, pointerStep } from '@creditlane/rpc/fault';
+import { type FieldFault, pointerStep } from '@creditlane/rpc/fault';
 import type { ErrorObject } from 'ajv';
 
 /** A refused field; `in` tells the kind of parameter, and is absent where `pointer` leads into the body. */
@@ -43,11 +43,6 @@ export function fieldErrors(errors: readonly ErrorObject[]): FieldFault[] {
     if (!byPointer.has(pointer) || error.keyword === 'enum') byPointer.set(pointer, error);
   }
   return [...byPointer].map(([pointer, error]) => ({ pointer, message: messageOf(error) }));
-}
-
-/** The refusal of a request for these fields. */
-export function refusedFields(fields: readonly FieldError[], code = 'invalid_request'): Fault {
-  return invalidFields(code, fields);
 }
 
 /** The message for an array with more items than it may have. */

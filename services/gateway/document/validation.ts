@@ -1,5 +1,5 @@
 /** Checks requests against the OpenAPI document, by validators compiled once at start. */
-import { invalid } from '@creditlane/rpc/fault';
+import { invalid, invalidFields } from '@creditlane/rpc/fault';
 import { isUuid, NIL_UUID } from '@creditlane/runtime/ids';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
@@ -8,12 +8,7 @@ import type { DescribedParameter, JsonObject, OpenApiDocument } from './openapi-
 import type { Operation } from './operation.ts';
 import { MAX_JSON_BYTES } from './operation-parts/body-limits.ts';
 import type { Parameters, RawParameters } from './parameters.ts';
-import {
-  type FieldError,
-  fieldErrors,
-  refusedFields,
-  shortPointerStep,
-} from './validation-messages.ts';
+import { type FieldError, fieldErrors, shortPointerStep } from './validation-messages.ts';
 
 /** Checks the requests of one operation. */
 export interface Validator {
@@ -102,7 +97,8 @@ function bodyCheck({ body, unprocessable }: Operation, ajv: Ajv2020): Validator[
     const isUnprocessable = errors.every(({ instancePath }) =>
       unprocessable.includes(instancePath),
     );
-    throw refusedFields(fieldErrors(errors), isUnprocessable ? 'unprocessable_value' : undefined);
+    const code = isUnprocessable ? 'unprocessable_value' : 'invalid_request';
+    throw invalidFields(code, fieldErrors(errors));
   };
 }
 
@@ -142,7 +138,7 @@ function parameterCheck(
     );
     const isRefused = (it: FieldError) =>
       refused.some(({ in: kind, pointer }) => kind === it.in && pointer === it.pointer);
-    throw refusedFields([...refused, ...wrong.filter((it) => !isRefused(it))]);
+    throw invalidFields('invalid_request', [...refused, ...wrong.filter((it) => !isRefused(it))]);
   };
 }
 

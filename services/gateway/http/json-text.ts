@@ -1,7 +1,7 @@
 /** Reads JSON text strictly: refuses ambiguous text, and names the position in every refusal. */
-import { type Fault, invalid } from '@creditlane/rpc/fault';
+import { type Fault, invalid, invalidFields } from '@creditlane/rpc/fault';
 import { hexDigit } from '@creditlane/runtime/hex-digit';
-import { refusedFields, tooManyItems } from '../document/validation-messages.ts';
+import { tooManyItems } from '../document/validation-messages.ts';
 
 /** How much a JSON text may hold. The scan stops at the first excess, before any value is made. */
 export interface JsonLimits {
@@ -239,7 +239,7 @@ class Scan {
 
   #tooManyItems(maxItems: number): Fault {
     const pointer = this.#path.map((step) => `/${step}`).join('');
-    return refusedFields([{ pointer, message: tooManyItems(maxItems) }]);
+    return invalidFields('invalid_request', [{ pointer, message: tooManyItems(maxItems) }]);
   }
 
   #refusal(code: string, message: string, at: number): Fault {

@@ -16,7 +16,7 @@ import {
 } from '@creditlane/proto/applications/v1/applications_service';
 import { LoanTermsSchema } from '@creditlane/proto/common/v1/terms';
 import type { Client } from '@creditlane/rpc/client';
-import { refusedFields } from '../document/validation-messages.ts';
+import { invalidFields } from '@creditlane/rpc/fault';
 import { defineHandlers } from './handlers.ts';
 import { messageReader, messageWriter } from './service-messages/json-message.ts';
 import {
@@ -87,10 +87,12 @@ function requireRetailer(inBody: string | undefined, inHeader: string | undefine
   const pointer = '/retailerId';
   if (retailerId === undefined) {
     const message = 'is required unless X-Service-Retailer-ID names the retailer';
-    throw refusedFields([{ pointer, message }]);
+    throw invalidFields('invalid_request', [{ pointer, message }]);
   }
   if (inHeader !== undefined && inHeader !== retailerId) {
-    throw refusedFields([{ pointer, message: 'must be the retailer of X-Service-Retailer-ID' }]);
+    throw invalidFields('invalid_request', [
+      { pointer, message: 'must be the retailer of X-Service-Retailer-ID' },
+    ]);
   }
   return retailerId;
 }

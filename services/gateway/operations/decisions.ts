@@ -8,7 +8,7 @@ import {
   SetIncomeStatusResponseSchema,
 } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { Client } from '@creditlane/rpc/client';
-import { refusedFields } from '../document/validation-messages.ts';
+import { invalidFields } from '@creditlane/rpc/fault';
 import { defineHandlers } from './handlers.ts';
 import { messageReader, messageWriter } from './service-messages/json-message.ts';
 import {
@@ -40,7 +40,7 @@ export function decisionOperations(decisions: Client<typeof DecisionsService>) {
       // The interface specification declares a string, not a UUID, so validation did not convert it to lower case.
       if (body.applicationId.toLowerCase() !== path.applicationId) {
         const message = 'must be the application in the path';
-        throw refusedFields([{ pointer: '/applicationId', message }], 'application_id_mismatch');
+        throw invalidFields('application_id_mismatch', [{ pointer: '/applicationId', message }]);
       }
       const { decision } = await renameRefusedFields(
         decisions.recordDecision({ ...path, decision: readDecision(body) }, context),

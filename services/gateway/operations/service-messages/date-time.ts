@@ -1,5 +1,5 @@
 import { type Timestamp, timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { refusedFields } from '../../document/validation-messages.ts';
+import { invalidFields } from '@creditlane/rpc/fault';
 
 /**
  * The time that a validated field of format `date-time` names.
@@ -10,7 +10,7 @@ import { refusedFields } from '../../document/validation-messages.ts';
 export function readDateTime(text: string, at: { pointer: string; in?: 'query' }): Timestamp {
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) {
-    throw refusedFields([{ ...at, message: 'must be a date and time' }]);
+    throw invalidFields('invalid_request', [{ ...at, message: 'must be a date and time' }]);
   }
   return timestampFromDate(time);
 }

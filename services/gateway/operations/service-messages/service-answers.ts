@@ -1,6 +1,5 @@
 /** Reads what a service answers to a call: its records, its pages, and the fields that it refuses. */
-import { internal, toFault } from '@creditlane/rpc/fault';
-import { refusedFields } from '../../document/validation-messages.ts';
+import { internal, invalidFields, toFault } from '@creditlane/rpc/fault';
 
 /** The start of a field's JSON Pointer in the request to a service, and in the client's request. */
 interface RenamedField {
@@ -38,7 +37,7 @@ export async function renameRefusedFields<T>(
       const field = { pointer: match.to + pointer.slice(match.from.length), message };
       return match.in === undefined ? field : { in: match.in, ...field };
     });
-    throw refusedFields(fields, fault.code);
+    throw invalidFields(fault.code, fields);
   }
 }
 
