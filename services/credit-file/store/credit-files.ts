@@ -17,13 +17,12 @@ export interface CreditFileRow {
 
 const COLUMNS = `credit_files.id, credit_files.pull_id AS "pullId",
      credit_files.retailer_id AS "retailerId", credit_files.applicant_id AS "applicantId",
-     credit_files.source, credit_files.hit_type AS "hitType",
-     credit_files.requested_date AS "requestedDate", credit_files.sealed, pulls.key_id AS "keyId",
+     credit_files.source, credit_files.sealed, pulls.key_id AS "keyId",
      pulls.application_id AS "applicationId", pulls.consent ->> 'purpose' AS purpose,
      pulls.consent ->> 'consentId' AS "consentId"`;
 
 /** A file with the data key that seals it, and the application and the consent of its pull. */
-export type StoredFile = CreditFileRow & {
+export type StoredFile = Omit<CreditFileRow, 'hitType' | 'requestedDate'> & {
   keyId: string;
   applicationId: string;
   purpose: string;
