@@ -1,8 +1,7 @@
 /** Lists the pulls of an applicant, each with the evidence that it was permitted. */
-import { create } from '@bufbuild/protobuf';
+import { create, fromJson } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
-  type ConsentEvidence,
   ConsentEvidenceSchema,
   type PullEvidence,
   PullEvidenceSchema,
@@ -10,7 +9,7 @@ import {
 import { type ListKey, sequenceBefore } from '@creditlane/rpc/lists/list-cursor';
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
 import { requireApplicant } from '../inquiry-subject.ts';
-import { type Consent, pullMessage } from '../pulls/pull.ts';
+import { pullMessage } from '../pulls/pull.ts';
 import type { ApplicantCall } from '../scope.ts';
 import { findPulls, type ListedPull } from '../store/pulls.ts';
 import type { ReadCreditFileDeps } from './read-credit-file.ts';
@@ -41,16 +40,9 @@ function evidenceMessage(pull: ListedPull): PullEvidence {
     requestId: pull.requestId,
     callerRequestId: pull.callerRequestId ?? '',
     forced: pull.forced,
-    consent: consentMessage(pull.consent),
+    // Its stored names are those of the message.
+    consent: fromJson(ConsentEvidenceSchema, { ...pull.consent }, { ignoreUnknownFields: true }),
     ...(pull.sentAt && { sentAt: timestampFromDate(pull.sentAt) }),
     hitType: pull.hitType ?? '',
-  });
-}
-
-function consentMessage({ capturedAt, expiresAt, ...consent }: Consent): ConsentEvidence {
-  return create(ConsentEvidenceSchema, {
-    ...consent,
-    ...(capturedAt && { capturedAt: timestampFromDate(new Date(capturedAt)) }),
-    ...(expiresAt && { expiresAt: timestampFromDate(new Date(expiresAt)) }),
   });
 }
