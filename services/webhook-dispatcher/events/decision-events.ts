@@ -1,8 +1,6 @@
 /** The seven webhook event types that are made from recorded decisions. */
-import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_events';
-import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import type { AnySchema } from 'ajv';
 import { createSchemaCompiler } from './body-schema.ts';
 import { decisionPayload } from './decision-payload.ts';
@@ -20,7 +18,9 @@ import pendingBanking from './schemas/pending-banking.json' with { type: 'json' 
 import {
   type GrantQuery,
   grantOnEither,
+  occurredAt,
   type RecipientLookup,
+  requireIds,
   UnreadableEventError,
   type WebhookEventType,
   type WebhookSource,
@@ -119,14 +119,12 @@ export function decisionSource(
     busEventType: 'creditlane.decisions.v1.DecisionRecorded',
     eventTypes: [...new Set(eventTypes.values())].filter((eventType) => eventType !== undefined),
     eventTypeOf({ applicationId, creditorId, retailerId, decision: recorded }) {
-      if (![applicationId, creditorId, retailerId].every(isCanonicalUuid)) {
-        throw new UnreadableEventError('an id of the decision is no UUID in lower case');
-      }
+      requireIds('decision', applicationId, creditorId, retailerId);
       const value = recorded?.decision ?? DecisionValue.UNSPECIFIED;
       if (!eventTypes.has(value)) throw new UnreadableEventError(`no such decision: ${value}`);
       return eventTypes.get(value);
     },
-    recordedAt: ({ recordedAt }) => (recordedAt ? timestampDate(recordedAt) : new Date()),
+    recordedAt: ({ recordedAt }) => occurredAt(recordedAt),
     seriesPosition: ({ applicationId, creditorId, sequence }) => ({
       orderingKey: applicationId,
       numberingKey: creditorId,

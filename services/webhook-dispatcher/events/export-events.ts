@@ -1,17 +1,16 @@
 /** The webhook event type applicationExported, which goes to one integration and is rendered when sent. */
-import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type {
   ApplicationExported,
   ApplicationSubmitted,
 } from '@creditlane/proto/applications/v1/applications_events';
-import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { createSchemaCompiler } from './body-schema.ts';
 import payloadSchema from './schemas/application-exported.json' with { type: 'json' };
 import {
   type GrantQuery,
   grantOnEither,
+  occurredAt,
   type RecipientLookup,
-  UnreadableEventError,
+  requireIds,
   type WebhookEventType,
   type WebhookSource,
 } from './webhook-event-type.ts';
@@ -56,13 +55,10 @@ export function exportSource(
     busEventType: 'creditlane.applications.v1.ApplicationExported',
     eventTypes: [applicationExported],
     eventTypeOf({ exportId, applicationId, creditorId, retailerId, integrationId }) {
-      const ids = [exportId, applicationId, creditorId, retailerId, integrationId];
-      if (!ids.every(isCanonicalUuid)) {
-        throw new UnreadableEventError('an id of the export is no UUID in lower case');
-      }
+      requireIds('export', exportId, applicationId, creditorId, retailerId, integrationId);
       return applicationExported;
     },
-    recordedAt: ({ exportedAt }) => (exportedAt ? timestampDate(exportedAt) : new Date()),
+    recordedAt: ({ exportedAt }) => occurredAt(exportedAt),
   };
 }
 
@@ -72,5 +68,5 @@ export const submissionSource: WebhookSource<ApplicationSubmitted> = {
   busEventType: 'creditlane.applications.v1.ApplicationSubmitted',
   eventTypes: [],
   eventTypeOf: () => undefined,
-  recordedAt: ({ submittedAt }) => (submittedAt ? timestampDate(submittedAt) : new Date()),
+  recordedAt: ({ submittedAt }) => occurredAt(submittedAt),
 };

@@ -1,14 +1,13 @@
 /** The webhook event type integrationEnabled, which goes to the enabled integration only. */
-import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { IntegrationEnabled } from '@creditlane/proto/integrations/v1/integrations_events';
-import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { createSchemaCompiler } from './body-schema.ts';
 import payloadSchema from './schemas/integration-enabled.json' with { type: 'json' };
 import {
   type GrantQuery,
   grantOnEither,
+  occurredAt,
   type RecipientLookup,
-  UnreadableEventError,
+  requireIds,
   type WebhookEventType,
   type WebhookSource,
 } from './webhook-event-type.ts';
@@ -60,12 +59,10 @@ export function integrationSource(
     busEventType: 'creditlane.integrations.v1.IntegrationEnabled',
     eventTypes: [integrationEnabled],
     eventTypeOf({ enablementId, integrationId, retailerId }) {
-      if (![enablementId, integrationId, retailerId].every(isCanonicalUuid)) {
-        throw new UnreadableEventError('an id of the enabling is no UUID in lower case');
-      }
+      requireIds('enabling', enablementId, integrationId, retailerId);
       return integrationEnabled;
     },
-    recordedAt: ({ enabledAt }) => (enabledAt ? timestampDate(enabledAt) : new Date()),
+    recordedAt: ({ enabledAt }) => occurredAt(enabledAt),
   };
 }
 

@@ -2,8 +2,9 @@
  * Webhook event types and their sources. A descriptor holds everything that is particular to one webhook
  * event type; a source lists the descriptors of the webhooks that are made from one type of bus event.
  */
+import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import type { EventType, Topic } from '@creditlane/events/topics';
-import { NIL_UUID } from '@creditlane/runtime/ids';
+import { isCanonicalUuid, NIL_UUID } from '@creditlane/runtime/ids';
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type { RenderBody } from './body-schema.ts';
 
@@ -155,3 +156,18 @@ export class ContentLostError extends LoggableError {
 
 /** An event that no webhook can be made from, such as one with an unknown decision value. */
 export class UnreadableEventError extends LoggableError {}
+
+/**
+ * Throws an `UnreadableEventError` unless all ids are UUIDs in lower case.
+ *
+ * @param subject what the event is about, such as "decision"
+ */
+export function requireIds(subject: string, ...ids: readonly string[]): void {
+  if (ids.every(isCanonicalUuid)) return;
+  throw new UnreadableEventError(`an id of the ${subject} is no UUID in lower case`);
+}
+
+/** The time in the event; now for an event without one. */
+export function occurredAt(timestamp: Timestamp | undefined): Date {
+  return timestamp ? timestampDate(timestamp) : new Date();
+}
