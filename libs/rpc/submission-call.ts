@@ -1,4 +1,4 @@
-/** A call that concerns one submission: the names of the submission, and the scope of the caller. */
+/** A call that concerns one submission: its names, the scope of the caller, and what is answered outside of it. */
 import type { Call } from './call.ts';
 import { type Fault, notFound } from './fault.ts';
 
@@ -54,6 +54,11 @@ export function submissionNotFound(): Fault {
     'submission_not_found',
     'No application within your grants has this id and was submitted to this creditor.',
   );
+}
+
+/** The same fault for another retailer's application and for one that does not exist. */
+export function applicationNotFound(): Fault {
+  return notFound('application_not_found', 'There is no such application.');
 }
 
 /** The message for a field that names a user who may not act for the retailer of the submission's application. */

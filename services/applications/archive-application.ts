@@ -5,8 +5,9 @@ import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { type Application, ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import type { Call } from '@creditlane/rpc/call';
+import { applicationNotFound } from '@creditlane/rpc/submission-call';
 import { changeApplication } from './change-application.ts';
-import { applicationNotFound, retailerOf } from './scope.ts';
+import { retailerOf } from './scope.ts';
 import { findApplication, setApplicationStatus } from './store/applications.ts';
 
 /** An archived application never changes again, so a repeated request gets the application as it is. */

@@ -2,7 +2,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
-import { submissionNotFound } from '@creditlane/rpc/submission-call';
+import { applicationNotFound, submissionNotFound } from '@creditlane/rpc/submission-call';
 import { type EraseApplicantDeps, eraseApplicant } from './applicant/erase-applicant.ts';
 import { maskedApplication } from './application.ts';
 import { archiveApplication } from './archive-application.ts';
@@ -12,7 +12,7 @@ import { mayActFor } from './directory/user.ts';
 import { type ExportApplicationDeps, exportApplication } from './export/export-application.ts';
 import { type ReadExportDeps, readExport } from './export/read-export.ts';
 import { listApplications } from './list/list-applications.ts';
-import { applicationNotFound, retailerOf } from './scope.ts';
+import { retailerOf } from './scope.ts';
 import type { ApplicationSummary } from './store/application-summaries.ts';
 import { findApplication, locateApplication } from './store/applications.ts';
 import { findSubmission, findSubmissionState } from './store/submissions.ts';

@@ -1,4 +1,4 @@
-/** The one retailer that a call may act for, and the faults for other retailers and their applications. */
+/** The one retailer that a call may act for, and the fault for other retailers. */
 import { type Fault, notFound } from '@creditlane/rpc/fault';
 import type { Identity } from '@creditlane/rpc/identity';
 import { NIL_UUID } from '@creditlane/runtime/ids';
@@ -14,9 +14,4 @@ export function retailerOf({ retailerId }: Identity): string {
 /** The same fault for a retailer outside the caller's scope and for one that does not exist. */
 export function retailerNotFound(): Fault {
   return notFound('retailer_not_found', 'The request names no retailer that you may act for.');
-}
-
-/** The same fault for another retailer's application and for one that does not exist. */
-export function applicationNotFound(): Fault {
-  return notFound('application_not_found', 'There is no such application.');
 }

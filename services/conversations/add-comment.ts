@@ -14,16 +14,16 @@ import {
   type CommentAsRetailerUserRequest,
 } from '@creditlane/proto/conversations/v1/conversations_service';
 import type { Client } from '@creditlane/rpc/client';
-import { rowOf, type SubmissionCall, submissionNotFound } from '@creditlane/rpc/submission-call';
+import {
+  applicationNotFound,
+  rowOf,
+  type SubmissionCall,
+  submissionNotFound,
+} from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
-import {
-  applicationNotFound,
-  checkContent,
-  checkCreditorComment,
-  checkRetailerComment,
-} from './comment.ts';
+import { checkContent, checkCreditorComment, checkRetailerComment } from './comment.ts';
 import { insertComment, type NewComment } from './store/comments.ts';
 import { findSubmissionState } from './submission-state.ts';
 

@@ -3,6 +3,7 @@ import { ApplicationStatus } from '@creditlane/proto/applications/v1/application
 import { type Fault, invalid, invalidFields, notFound } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 import {
+  applicationNotFound,
   MUST_NAME_USER,
   type Scope,
   type SubmissionKey,
@@ -94,11 +95,6 @@ export function checkRetailerComment(
 /** The same fault for another tenant's conversation as for none at all. */
 export function conversationNotFound(): Fault {
   return notFound('conversation_not_found', 'There is no such conversation.');
-}
-
-/** The same fault for another retailer's application as for none at all. */
-export function applicationNotFound(): Fault {
-  return notFound('application_not_found', 'There is no such application.');
 }
 
 function archived(): Fault {

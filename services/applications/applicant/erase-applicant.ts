@@ -6,7 +6,6 @@ import type { Database } from '@creditlane/postgres/database';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { ApplicantSchema } from '@creditlane/proto/applications/v1/application';
-import { conflict, type Fault } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import { eraseApplicantRow, findApplicationOf } from '../store/applicants.ts';
 import { lockApplication } from '../store/applications.ts';
@@ -50,9 +49,4 @@ export async function eraseApplicant(
   };
   const erasedAt = await rowTurns.run(applicationId, () => inTransaction(owner, erase));
   return { erased: true, erasedAt: timestampFromDate(erasedAt) };
-}
-
-/** The fault of a change that needs the data of an applicant who was erased. */
-export function applicantErased(): Fault {
-  return conflict('applicant_erased', 'The personal data of an applicant was erased.');
 }

@@ -6,11 +6,11 @@ import {
   type StoredConsent,
   StoredConsentSchema,
 } from '@creditlane/proto/applications/v1/consents_service';
-import { conflict, type Fault, invalidFields, notFound } from '@creditlane/rpc/fault';
+import { type Fault, invalidFields, notFound } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 import { MUST_NAME_USER } from '@creditlane/rpc/submission-call';
-import { applicantErased } from '../applicant/erase-applicant.ts';
 import { mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
+import { applicantErased, applicationArchived } from '../faults.ts';
 
 /** The text version of a consent that came with a submission which names none. */
 export const UNSPECIFIED_TEXT_VERSION = 'unspecified';
@@ -61,7 +61,7 @@ export function newConsent(
   faults.throwIfAny('invalid_consent');
 
   if (!mayActFor(user, retailer)) throw ineligibleUser('/capturedBy');
-  if (archived) throw conflict('application_archived', 'The application is archived.');
+  if (archived) throw applicationArchived();
   if (erased) throw applicantErased();
   return create(StoredConsentSchema, {
     id,

@@ -14,12 +14,13 @@ import {
   ExportApplicationResponseSchema,
 } from '@creditlane/proto/applications/v1/applications_service';
 import { type Call, requestDigestOf } from '@creditlane/rpc/call';
-import { conflict, fieldFault, notFound } from '@creditlane/rpc/fault';
+import { fieldFault, notFound } from '@creditlane/rpc/fault';
+import { applicationNotFound } from '@creditlane/rpc/submission-call';
 import type { Clock } from '@creditlane/runtime/clock';
-import { applicantErased } from '../applicant/erase-applicant.ts';
 import { changeApplication } from '../change-application.ts';
 import { applicationExported } from '../events.ts';
-import { applicationNotFound, retailerOf } from '../scope.ts';
+import { applicantErased, applicationArchived } from '../faults.ts';
+import { retailerOf } from '../scope.ts';
 import { findDataKeys } from '../store/applicant-data-keys.ts';
 import { findApplication } from '../store/applications.ts';
 import { insertExport } from '../store/exports.ts';
@@ -74,7 +75,7 @@ export async function exportApplication(
     // application was archived, or the recipient was lost, after the first.
     await store(tx, answer);
     if (request.lacksRecipient) throw integrationNotFound();
-    if (locked.archived) throw conflict('application_archived', 'The application is archived.');
+    if (locked.archived) throw applicationArchived();
     const dataKeys = await findDataKeys(tx, keyRing, applicationId, retailerId);
     if (dataKeys === 'destroyed') throw applicantErased();
     const sealed = sealPayload(keyRing, dataKeys, payload, exportId, retailerId);

@@ -2,11 +2,11 @@
 import { create } from '@bufbuild/protobuf';
 import { WorksheetSchema } from '@creditlane/proto/applications/v1/application';
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
-import { conflict, fieldFault } from '@creditlane/rpc/fault';
+import { fieldFault } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 import { MUST_NAME_USER } from '@creditlane/rpc/submission-call';
-import { applicantErased } from '../applicant/erase-applicant.ts';
 import { mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
+import { applicantErased, applicationArchived } from '../faults.ts';
 import { checkWorksheet } from './worksheet.ts';
 
 /** The stored data that the rules for a submission need, read while the application is locked. */
@@ -38,7 +38,7 @@ export function checkSubmission(request: SubmitApplicationRequest, facts: Submis
   if (!mayActFor(facts.user, facts.retailer)) faults.add('/submittedByUserId', MUST_NAME_USER);
   faults.throwIfAny('invalid_submission');
 
-  if (facts.archived) throw conflict('application_archived', 'The application is archived.');
+  if (facts.archived) throw applicationArchived();
   if (facts.hasErasedApplicant) throw applicantErased();
   for (const [index, creditorId] of request.creditorIds.entries()) {
     const pointer = `/creditorIds/${index}`;
