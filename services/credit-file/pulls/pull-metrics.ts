@@ -3,7 +3,7 @@ import type { Database } from '@creditlane/postgres/database';
 import { FailureReasonSchema } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { SOURCES, type Source, type UnknownCode } from '../bureaus/bureau.ts';
-import { countUnfinished, findOldestUnfinished } from '../store/pull-states.ts';
+import { ageOfOldestUnfinishedS, countUnfinishedPulls } from '../store/pull-states.ts';
 import type { PullRow, State } from './pull.ts';
 
 /** Codes are the bureaus': the first so many pairs of section and code have a series of their own. */
@@ -43,7 +43,7 @@ export class PullMetrics {
       'Pulls that have not ended, by source and state.',
       ['source', 'state'],
       async (gauge) => {
-        const rows = await countUnfinished.run(pool);
+        const rows = await countUnfinishedPulls(pool);
         for (const source of SOURCES) {
           for (const state of UNFINISHED) {
             const row = rows.find((it) => it.source === source && it.state === state);
@@ -56,10 +56,7 @@ export class PullMetrics {
       'credit_file_oldest_unfinished_pull_seconds',
       'Age of the oldest pull that has not ended; 0 without one.',
       [],
-      async (gauge) => {
-        const [row] = await findOldestUnfinished.run(pool);
-        gauge.set(row?.ageS ?? 0);
-      },
+      async (gauge) => gauge.set(await ageOfOldestUnfinishedS(pool)),
     );
   }
 

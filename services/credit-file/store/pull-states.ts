@@ -271,14 +271,31 @@ export function nextDueMsQuery(): Query<number | undefined> {
   return mapQueryResult(selectNextDue.query(), ([row]) => row?.dueInMs);
 }
 
-export const countUnfinished = defineStatement<{ source: string; state: string; count: number }>(
+interface UnfinishedCount {
+  source: string;
+  state: string;
+  count: number;
+}
+
+const countUnfinished = defineStatement<UnfinishedCount>(
   'pulls_count_unfinished',
   `SELECT source, state, count(*) AS count FROM pulls
    WHERE finished_at IS NULL GROUP BY source, state`,
 );
 
-export const findOldestUnfinished = defineStatement<{ ageS: number | null }>(
+/** The number of pulls that have not ended, for each source and state that has any. */
+export function countUnfinishedPulls(db: Queryable): Promise<UnfinishedCount[]> {
+  return countUnfinished.run(db);
+}
+
+const selectOldest = defineStatement<{ ageS: number | null }>(
   'pulls_oldest_unfinished',
   `SELECT extract(epoch FROM clock_timestamp() - min(requested_at))::float8 AS "ageS"
    FROM pulls WHERE finished_at IS NULL`,
 );
+
+/** The age of the oldest pull that has not ended, in seconds; 0 without one. */
+export async function ageOfOldestUnfinishedS(db: Queryable): Promise<number> {
+  const [row] = await selectOldest.run(db);
+  return row?.ageS ?? 0;
+}
