@@ -20,7 +20,7 @@ export interface KeyOwner {
 export type PlatformKeys = ReadonlyMap<string, KeyOwner>;
 
 /** The list of platform keys has an entry that cannot be read. */
-export class KeyDigestError extends LoggableError {}
+class KeyDigestError extends LoggableError {}
 
 /**
  * Reads the platform's keys: the hex of their digests, separated by commas. A digest may be followed by the
