@@ -12,12 +12,13 @@ import {
   countDisabledDestinations,
   countUnfinishedReplayJobs,
   longestDueS,
-  MAX_COUNTED_DEAD,
 } from './store/gauges.ts';
 
 /** Deliveries that a failing one has held are sent when the hold is over, or some moments later. */
 const AFTER_HOLD_MS = 60_000;
 const MAX_FAILING_DESTINATIONS = 10_000;
+/** Dead deliveries are kept for a month: after a long outage of receivers, a count of all would take seconds at each scrape. */
+const MAX_COUNTED_DEAD = 10_000;
 const OUTCOMES: readonly Step['kind'][] = ['delivered', 'retry', 'dead', 'disable'];
 const RECEIVERS = ['answering', 'failing'] as const;
 
@@ -87,7 +88,7 @@ export class DispatcherMetrics {
       `Deliveries by state. Of dead ones, which are kept for 30 days, ${MAX_COUNTED_DEAD} are counted at most.`,
       ['state'],
       async (gauge) => {
-        const counts = await countBacklog.run(pool, [MAX_COUNTED_DEAD]);
+        const counts = await countBacklog(pool, MAX_COUNTED_DEAD);
         for (const { state, count } of counts) gauge.set({ state }, count);
       },
     );

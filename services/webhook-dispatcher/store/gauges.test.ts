@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { runQuery } from '@creditlane/postgres/statement';
 import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
@@ -65,7 +64,7 @@ test('a delivery that waits for its disabled destination to be enabled does not 
 
 test('deliveries are counted by state, dead ones of all days together up to a limit', async () => {
   const counts = async () => {
-    const rows = await runQuery(database.sql, countBacklog.query([5]));
+    const rows = await countBacklog(database.sql, 5);
     return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
   };
   for (const leased of [false, true]) await insertDue(1, { leased });

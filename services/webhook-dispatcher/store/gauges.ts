@@ -10,12 +10,9 @@ function defineNumber(name: string, text: string): (db: Queryable) => Promise<nu
   };
 }
 
-/** Dead deliveries are kept for a month: after a long outage of receivers, a count of all would take seconds at each scrape. */
-export const MAX_COUNTED_DEAD = 10_000;
-
 // Each state has a partial index of its own, and the due deliveries have two, by whether they are leased: nothing else
-// is read. $1 limits the dead ones.
-export const countBacklog = defineStatement<{ state: string; count: number }>(
+// is read.
+const countStates = defineStatement<{ state: string; count: number }>(
   'measure_backlog',
   `SELECT 'waiting' AS state, count(*) FROM deliveries
      WHERE storage <> 'ended' AND state = 'waiting'
@@ -24,6 +21,14 @@ export const countBacklog = defineStatement<{ state: string; count: number }>(
      + (SELECT count(*) FROM deliveries WHERE storage <> 'ended' AND state = 'due' AND NOT leased)
    UNION ALL SELECT 'dead', count(*) FROM (SELECT FROM deliveries WHERE state = 'dead' LIMIT $1) AS dead`,
 );
+
+/** The number of deliveries in each state that matters to an operator; of dead ones, `maxDead` are counted at most. */
+export function countBacklog(
+  db: Queryable,
+  maxDead: number,
+): Promise<{ state: string; count: number }[]> {
+  return countStates.run(db, [maxDead]);
+}
 
 // A replayed delivery is pending since its replay. A replayed one that waits is left out, because the delivery that it waits
 // for is due: so the first subquery reads one entry of its index.
