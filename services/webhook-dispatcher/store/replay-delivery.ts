@@ -75,7 +75,10 @@ const selectReplayable = defineStatement<ReplayableRow>(
    WHERE d.id = $1 AND d.destination_id = $2 AND ${endedWithinSql('d', '$4', '$5')} FOR UPDATE OF d`,
 );
 
-/** Locks the delivery to replay; undefined when the destination, at this revision, has none with the id. */
+/**
+ * Locks the delivery to replay, and finds whether its destination is disabled at this revision or a later one.
+ * Undefined when the destination has no delivery with the id.
+ */
 export async function lockReplayable(
   tx: Queryable,
   id: string,
