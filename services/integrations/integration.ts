@@ -1,12 +1,24 @@
-/** Refuses requests that name an integration which does not exist. */
-import type { Queryable } from '@creditlane/postgres/statement';
+/** Opens the records of an integration, and refuses one that does not exist. */
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
+import type { ScopedPool } from '@creditlane/postgres/row-security/scoped-pool';
+import type { Call } from '@creditlane/rpc/call';
 import { type Fault, notFound } from '@creditlane/rpc/fault';
 import { integrationExists } from './store/integrations.ts';
 
-/** @throws Fault `integration_not_found` */
-export async function requireIntegration(db: Queryable, id: string): Promise<void> {
-  if (await integrationExists(db, id)) return;
-  throw integrationNotFound();
+/**
+ * The connections for the records of the integration. Writes take a turn at its row (`onRow`); the look for the
+ * integration waits for none.
+ *
+ * @throws Fault `integration_not_found`
+ */
+export async function integrationRecords(
+  requests: RequestPool,
+  call: Call,
+  id: string,
+): Promise<ScopedPool> {
+  const db = requests.of(call, { integrations: [id] });
+  if (!(await integrationExists(db, id))) throw integrationNotFound();
+  return db;
 }
 
 export function integrationNotFound(): Fault {

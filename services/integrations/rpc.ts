@@ -1,5 +1,4 @@
 /** IntegrationsService: how the platform's administration manages integrations, keys, grants and destinations. */
-import type { Queryable } from '@creditlane/postgres/statement';
 import { IntegrationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Call } from '@creditlane/rpc/call';
 import { notFound } from '@creditlane/rpc/fault';
@@ -7,7 +6,7 @@ import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { type RotateSecretDeps, rotateSecret } from './destinations/rotate-secret.ts';
 import { type SetDestinationDeps, setDestination } from './destinations/set-destination.ts';
 import { getIntegration } from './get-integration.ts';
-import { requireIntegration } from './integration.ts';
+import { integrationRecords } from './integration.ts';
 import { type IssueKeyDeps, issueKey } from './keys/issue-key.ts';
 import { type RegisterIntegrationDeps, registerIntegration } from './register-integration.ts';
 import { deleteDestination } from './store/destinations.ts';
@@ -25,19 +24,13 @@ export type RpcDeps = RegisterIntegrationDeps &
  */
 export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
   const { requests, clock } = deps;
-  /** For writes of the records of an integration. Throws the Fault `integration_not_found`. */
-  const findIntegration = async (integrationId: string, call: Call): Promise<Queryable> => {
-    const db = requests.of(call, { integrations: [integrationId] });
-    await requireIntegration(db, integrationId);
-    return db.onRow(integrationId);
-  };
   const setGrant = async (
     side: GrantSide,
     { integrationId, granted }: { integrationId: string; granted: boolean },
     id: string,
     call: Call,
   ): Promise<object> => {
-    const db = await findIntegration(integrationId, call);
+    const db = (await integrationRecords(requests, call, integrationId)).onRow(integrationId);
     const change = granted ? saveGrant : revokeGrant;
     await change(db, side, integrationId, id.toLowerCase(), clock());
     return {};
@@ -56,7 +49,7 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
 
     async revokeKey(request, call) {
       const { integrationId, keyId } = lowerCaseIntegrationId(request);
-      const db = await findIntegration(integrationId, call);
+      const db = (await integrationRecords(requests, call, integrationId)).onRow(integrationId);
       const exists = await revokeKey(db, integrationId, keyId.toLowerCase(), clock());
       if (!exists) throw notFound('key_not_found', 'The integration has no such key.');
       return {};
@@ -72,7 +65,7 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
 
     async removeDestination(request, call) {
       const { integrationId } = lowerCaseIntegrationId(request);
-      const db = await findIntegration(integrationId, call);
+      const db = (await integrationRecords(requests, call, integrationId)).onRow(integrationId);
       await deleteDestination(db, integrationId);
       return {};
     },

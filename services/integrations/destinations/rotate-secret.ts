@@ -13,7 +13,7 @@ import {
 import type { Call } from '@creditlane/rpc/call';
 import { conflict, notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
-import { requireIntegration } from '../integration.ts';
+import { integrationRecords } from '../integration.ts';
 import {
   insertPreviousSecret,
   limitPreviousSecrets,
@@ -48,8 +48,7 @@ export async function rotateSecret(
   { integrationId, overlapHours }: RotateSecretRequest,
   call: Call,
 ): Promise<RotateSecretResponse> {
-  const db = requests.of(call, { integrations: [integrationId] });
-  await requireIntegration(db, integrationId);
+  const db = await integrationRecords(requests, call, integrationId);
   const secret = makeSigningSecret();
   const now = clock();
   const signsUntil = new Date(now.getTime() + overlapHours * HOUR_MS);

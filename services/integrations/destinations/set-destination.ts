@@ -11,7 +11,7 @@ import {
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Call } from '@creditlane/rpc/call';
 import type { Clock } from '@creditlane/runtime/clock';
-import { requireIntegration } from '../integration.ts';
+import { integrationRecords } from '../integration.ts';
 import { saveDestination } from '../store/destinations.ts';
 import { sealedSecrets } from '../store/sealed-tables.ts';
 import { checkDestinationUrl, makeSigningSecret } from './destination.ts';
@@ -40,8 +40,7 @@ export async function setDestination(
   call: Call,
 ): Promise<SetDestinationResponse> {
   checkDestinationUrl(url, destinations);
-  const db = requests.of(call, { integrations: [integrationId] });
-  await requireIntegration(db, integrationId);
+  const db = await integrationRecords(requests, call, integrationId);
 
   const secret = makeSigningSecret();
   const id = newId();

@@ -22,7 +22,7 @@ import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
 import { integrationEnabled } from '../events.ts';
-import { requireIntegration } from '../integration.ts';
+import { integrationRecords } from '../integration.ts';
 import {
   findRetailerEnablement,
   insertRetailerEnablement,
@@ -69,8 +69,7 @@ export async function enableForRetailer(
 ): Promise<object> {
   const { requests, answers, keyRing, digestKeys, clock, newId } = deps;
   checkConfiguration(configJson);
-  const db = requests.of(call, { integrations: [integrationId] });
-  await requireIntegration(db, integrationId);
+  const db = await integrationRecords(requests, call, integrationId);
 
   const schema = EnableForRetailerResponseSchema;
   await answers.answerCall(db, withKeyedDigest(call, digestKeys), schema, async (store) => {

@@ -11,7 +11,7 @@ import {
 import type { Call } from '@creditlane/rpc/call';
 import { conflict } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
-import { requireIntegration } from '../integration.ts';
+import { integrationRecords } from '../integration.ts';
 import { hasUnrevokedKeys, insertKey } from '../store/keys.ts';
 import { MAX_UNREVOKED_KEYS } from './key.ts';
 
@@ -34,8 +34,7 @@ export async function issueKey(
   { integrationId, live }: IssueKeyRequest,
   call: Call,
 ): Promise<IssueKeyResponse> {
-  const db = requests.of(call, { integrations: [integrationId] });
-  await requireIntegration(db, integrationId);
+  const db = await integrationRecords(requests, call, integrationId);
   const answer = { keyId: newId(), key: generateApiKey(live) };
   const row = {
     id: answer.keyId,
