@@ -1,6 +1,13 @@
 /** The section of a file's collections. */
 import type { Tag } from '../sheet/sheet.ts';
-import { type Drawing, drawTableSection, join, wordOf } from './drawing.ts';
+import {
+  type Drawing,
+  drawTableSection,
+  narrativesOf,
+  partyName,
+  styled,
+  wordOf,
+} from './drawing.ts';
 
 export function drawCollections(drawing: Drawing, root: Tag): void {
   const { words, formats, file } = drawing;
@@ -19,14 +26,8 @@ export function drawCollections(drawing: Drawing, root: Tag): void {
       const { creditor, agency, narratives } = collection;
       return {
         cells: [
-          [
-            creditor?.accountNumberAndOrName && {
-              text: creditor.accountNumberAndOrName,
-              style: 'strong',
-            },
-            collection.industry,
-          ],
-          [join([agency?.name, agency?.id], ', '), collection.agencyAccountNumber],
+          [styled(creditor?.accountNumberAndOrName, 'strong'), collection.industry],
+          [partyName(agency), collection.agencyAccountNumber],
           [
             wordOf(enumerations.collectionType, collection.type),
             wordOf(enumerations.collectionReason, collection.reason),
@@ -43,16 +44,4 @@ export function drawCollections(drawing: Drawing, root: Tag): void {
       };
     }),
   });
-}
-
-/** The narratives of an entry as the note of its row. */
-export function narrativesOf<Value extends string>(
-  narratives: readonly Value[] | undefined,
-  words: Record<Value, string>,
-) {
-  const text = join(
-    (narratives ?? []).map((value) => wordOf(words, value)),
-    ', ',
-  );
-  return text === undefined ? [] : [{ text, style: 'muted' as const }];
 }

@@ -1,7 +1,15 @@
 /** What every section of a document is drawn from. */
 import type { CreditFile } from '../../credit-file.ts';
 import type { Sheet, Tag } from '../sheet/sheet.ts';
-import { type Column, drawTable, type Level, type Row } from '../sheet/table.ts';
+import type { StyleName } from '../sheet/styles.ts';
+import {
+  type Cell,
+  type CellText,
+  type Column,
+  drawTable,
+  type Level,
+  type Row,
+} from '../sheet/table.ts';
 import type { Formats } from '../words/formats.ts';
 import type { Words } from '../words/words.ts';
 
@@ -45,4 +53,23 @@ export function labelled(label: string, text: string | undefined, { locale }: Wo
   if (text === undefined) return undefined;
   // French has a no-break space before a colon.
   return `${label}${locale === 'fr-CA' ? '\u00a0' : ''}: ${text}`;
+}
+
+/** A text of a cell in this style; undefined without a text. */
+export function styled(text: string | undefined, style: StyleName): CellText | undefined {
+  return text === undefined ? undefined : { text, style };
+}
+
+/** A court or an agency: its name and its id. */
+export function partyName(party: { name?: string; id?: string } | undefined): string | undefined {
+  return join([party?.name, party?.id], ', ');
+}
+
+/** The narratives of an entry as the note of its row. */
+export function narrativesOf<Value extends string>(
+  narratives: readonly Value[] | undefined,
+  words: Record<Value, string>,
+): Cell {
+  const texts = (narratives ?? []).map((value) => wordOf(words, value));
+  return [styled(join(texts, ', '), 'muted')];
 }

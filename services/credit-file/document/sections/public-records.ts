@@ -1,11 +1,14 @@
 /** The sections of what courts and registries have filed: bankruptcies, legal items, secured loans. */
-import type { CreditFile } from '../../credit-file.ts';
 import type { Tag } from '../sheet/sheet.ts';
-import type { CellText } from '../sheet/table.ts';
-import { narrativesOf } from './collections.ts';
-import { type Drawing, drawTableSection, join, labelled, wordOf } from './drawing.ts';
-
-type Party = NonNullable<NonNullable<CreditFile['bankruptcies']>[number]['court']>;
+import {
+  type Drawing,
+  drawTableSection,
+  labelled,
+  narrativesOf,
+  partyName,
+  styled,
+  wordOf,
+} from './drawing.ts';
 
 export function drawPublicRecords(drawing: Drawing, root: Tag): void {
   drawBankruptcies(drawing, root);
@@ -35,7 +38,7 @@ function drawBankruptcies(drawing: Drawing, root: Tag): void {
           wordOf(enumerations.filer, bankruptcy.filer),
         ],
         [
-          strong(wordOf(enumerations.disposition, bankruptcy.disposition?.type)),
+          styled(wordOf(enumerations.disposition, bankruptcy.disposition?.type), 'strong'),
           formats.date(bankruptcy.disposition?.date),
         ],
         [formats.money(bankruptcy.liabilityAmount)],
@@ -61,7 +64,7 @@ function drawLegalItems(drawing: Drawing, root: Tag): void {
     rows: (file.legalItems ?? []).map((item) => ({
       cells: [
         [
-          strong(wordOf(enumerations.legalItemType, item.type)),
+          styled(wordOf(enumerations.legalItemType, item.type), 'strong'),
           wordOf(enumerations.legalItemStatus, item.status),
         ],
         [formats.date(item.dateFiled) ?? '–', formats.date(item.dateSatisfied)],
@@ -101,12 +104,4 @@ function drawSecuredLoans(drawing: Drawing, root: Tag): void {
       note: narrativesOf(loan.narratives, enumerations.securedLoanNarrative),
     })),
   });
-}
-
-function partyName(party: Party | undefined): string | undefined {
-  return join([party?.name, party?.id], ', ');
-}
-
-function strong(text: string | undefined): CellText | undefined {
-  return text === undefined ? undefined : { text, style: 'strong' };
 }

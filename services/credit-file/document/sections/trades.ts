@@ -5,7 +5,7 @@ import { lateness } from '../figures/payment-rates.ts';
 import type { Tag } from '../sheet/sheet.ts';
 import type { CellText, Column, Row } from '../sheet/table.ts';
 import { formatPhoneNumber } from '../words/formats.ts';
-import { type Drawing, drawTableSection, join, labelled, wordOf } from './drawing.ts';
+import { type Drawing, drawTableSection, join, labelled, styled, wordOf } from './drawing.ts';
 
 export function drawTrades(drawing: Drawing, root: Tag): void {
   const { words, file } = drawing;
@@ -74,10 +74,6 @@ function rowOf(drawing: Drawing, trade: Trade): Row {
   };
 }
 
-function styled(text: string | undefined, style: 'strong' | 'muted' | 'alert') {
-  return text === undefined ? undefined : ({ text, style } satisfies CellText);
-}
-
 /** The late payments, the months reviewed, the earlier rates and the narratives of a trade. */
 function noteOf({ words, formats }: Drawing, trade: Trade): CellText | undefined {
   const { labels, enumerations } = words;
@@ -97,6 +93,5 @@ function noteOf({ words, formats }: Drawing, trade: Trade): CellText | undefined
     labelled(labels.previousRates, join(earlier, ', '), words),
     labelled(labels.narratives, join(narratives, ', '), words),
   ];
-  const text = join(parts, '  ·  ');
-  return text === undefined ? undefined : { text, style: 'muted' };
+  return styled(join(parts, '  ·  '), 'muted');
 }
