@@ -46,7 +46,9 @@ export class DocumentRenderer {
   constructor({ log, metrics }: { log: Log; metrics: Metrics }, limits: RendererLimits = LIMITS) {
     this.#limits = limits;
     this.#pool = new Piscina<CreditFile, Uint8Array>({
-      filename: new URL('./document-thread.ts', import.meta.url).href,
+      // What a thread runs for each document. It keeps nothing of the file.
+      filename: new URL('./draw-credit-file.ts', import.meta.url).href,
+      name: 'drawCreditFile' satisfies keyof typeof import('./draw-credit-file.ts'),
       // A thread that renders documents needs nothing of the environment, which holds the service's secrets.
       env: {},
       minThreads: 0,
