@@ -27,11 +27,11 @@ const TURNS = ['parse', 'read', 'read', 'parse'] as const;
 export function measureCreditFiles({ warmUpMs, measureMs }: Plan): CreditFileResults {
   const measure = ({ source, readAnswer }: (typeof FORMATS)[keyof typeof FORMATS]) => {
     const body = Buffer.from(writeAnswer(source));
-    const answer = readAnswer(200, body);
+    const answer = readAnswer(body);
     if (answer.kind !== 'file' || answer.file.trades?.length !== TRADES) {
       throw new Error(`the answer of ${source} gives no file with ${TRADES} trades`);
     }
-    const work = { parse: () => parse(body), read: () => void readAnswer(200, body) };
+    const work = { parse: () => parse(body), read: () => void readAnswer(body) };
     for (const turn of TURNS) countPerSecond(work[turn], warmUpMs / TURNS.length);
     const rates = TURNS.map((turn) => countPerSecond(work[turn], measureMs / TURNS.length));
     const [first = 0, second = 0, third = 0, fourth = 0] = rates;

@@ -30,8 +30,8 @@ export interface Inquiry {
   };
 }
 
+/** A POST. */
 export interface BureauRequest {
-  method: 'POST';
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;
@@ -60,11 +60,15 @@ export type BureauAnswer =
   /** No answer of the bureau's format: nothing is known about the inquiry. */
   | { kind: 'malformed'; problem: string };
 
+/** What the credentials of every bureau have. */
+export interface AnyCredentials {
+  /** Where inquiries are sent. */
+  readonly baseUrl: string;
+}
+
 /** The wire format of one bureau. It sends nothing itself. */
-export interface BureauFormat<Credentials> {
+export interface BureauFormat<Credentials extends AnyCredentials> {
   readonly source: Source;
-  /** Where inquiries with the credentials are sent. */
-  urlOf(credentials: Credentials): string;
   /**
    * The request for an access token (RFC 6749, 4.4), for credentials whose transport needs one; undefined
    * for others. The sender reads the answer, keeps the token, and hands it to `makeRequest`.
@@ -76,5 +80,5 @@ export interface BureauFormat<Credentials> {
    * Reads the body of an answer, whatever its bytes are: it never throws.
    * @param charset that of the Content-Type, if it names one
    */
-  readAnswer(status: number, body: Uint8Array, charset?: string): BureauAnswer;
+  readAnswer(body: Uint8Array, charset?: string): BureauAnswer;
 }

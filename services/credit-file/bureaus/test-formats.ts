@@ -51,7 +51,7 @@ export const FORMATS = {
 export type FormatName = keyof typeof FORMATS;
 
 export function readAnswer(name: FormatName, body: string | Uint8Array): BureauAnswer {
-  return FORMATS[name].readAnswer(200, typeof body === 'string' ? Buffer.from(body) : body);
+  return FORMATS[name].readAnswer(typeof body === 'string' ? Buffer.from(body) : body);
 }
 
 /** The file and the unknown codes of an answer that has a file. */

@@ -17,11 +17,10 @@ export function equifaxFormat(options: EquifaxFormatOptions): BureauFormat<Equif
   checkOutputXml(options.outputXml);
   return {
     source: 'EQUIFAX',
-    urlOf: ({ baseUrl }) => baseUrl,
     makeTokenRequest: (credentials) => makeEquifaxTokenRequest(credentials, options),
     makeRequest: (inquiry, credentials, token) =>
       makeEquifaxRequest(inquiry, credentials, options, token),
-    readAnswer: (_status, body, charset) => readEquifaxAnswer(body, options, charset),
+    readAnswer: (body, charset) => readEquifaxAnswer(body, options, charset),
   };
 }
 

@@ -31,7 +31,7 @@ function xmlOf(body: string): string {
 
 test('the older form has the XML and the name of the button', () => {
   const request = makeRequest(INQUIRY, credentialsOf(EquifaxTransport.FORM));
-  expect(request).toMatchObject({ method: 'POST', url: BASE_URL, headers: FORM });
+  expect(request).toMatchObject({ url: BASE_URL, headers: FORM });
   expect([...new URLSearchParams(request.body).keys()]).toEqual(['InputSegments', 'cmdSubmit']);
   expect(new URLSearchParams(request.body).get('cmdSubmit')).toBe('Submit');
 });
@@ -122,7 +122,6 @@ describe('the form with a token', () => {
 
   test('gets its token below the base URL with the client’s id and secret', () => {
     expect(makeTokenRequest(credentials)).toEqual({
-      method: 'POST',
       url: `${BASE_URL}/oauth/token`,
       headers: {
         ...FORM,

@@ -31,7 +31,6 @@ export function makeEquifaxTokenRequest(
   // Both are encoded as in a form before they are joined (RFC 6749, 2.3.1).
   const client = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`;
   return {
-    method: 'POST',
     // Without the slash, a relative URL would take the place of the base URL's last part.
     url: new URL(tokenUrl, baseUrl.replace(/\/?$/, '/')).href,
     headers: {
@@ -57,7 +56,6 @@ export function makeEquifaxRequest(
     const action = `${soapNamespace}/Submit`;
     const submit = `<Submit xmlns="${escapeXml(soapNamespace)}">${textElement('InputSegment', input)}</Submit>`;
     return {
-      method: 'POST',
       url,
       headers: { 'content-type': `application/soap+xml; charset=utf-8; action="${action}"` },
       body: `<?xml version="1.0" encoding="UTF-8"?><soap:Envelope xmlns:soap="${SOAP_NAMESPACE}"><soap:Body>${submit}</soap:Body></soap:Envelope>`,
@@ -65,12 +63,11 @@ export function makeEquifaxRequest(
   }
   if (transport === EquifaxTransport.FORM) {
     const body = new URLSearchParams({ InputSegments: input, cmdSubmit: 'Submit' }).toString();
-    return { method: 'POST', url, headers: { 'content-type': FORM }, body };
+    return { url, headers: { 'content-type': FORM }, body };
   }
   if (transport !== EquifaxTransport.OAUTH) throw new Error(`unknown transport ${transport}`);
   if (token === undefined) throw new Error('the transport needs an access token');
   return {
-    method: 'POST',
     url,
     headers: { 'content-type': FORM, authorization: `Bearer ${token}` },
     body: new URLSearchParams({ InputSegments: input }).toString(),

@@ -34,7 +34,7 @@ async function openOAuth(token: Script[], inquiry: Script[] = [answer(FILE)]) {
   const { client } = openTestClient({ nowMs });
   const inquire = async (clientSecret = 'c2VjcmV0') => {
     const outcome = await client.inquire(inquiryOf('a-pull', nowMs), {
-      url: bureau.url,
+      baseUrl: bureau.url,
       clientSecret,
     });
     return wordOf(outcome);

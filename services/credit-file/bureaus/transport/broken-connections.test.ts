@@ -110,7 +110,7 @@ async function turnIdle(): Promise<void> {
 test.each(BREAKS)('$point → unknown, and no second inquiry', async ({ bureau, reason, read }) => {
   const { url, ...server } = await startScriptedBureau(bureau);
   const { client, metrics } = openTestClient();
-  const outcome = await client.inquire(inquiryOf(LONG), { url });
+  const outcome = await client.inquire(inquiryOf(LONG), { baseUrl: url });
   expect(outcome).toEqual({ kind: 'unknown', reason });
   expect(server.inquiries).toHaveLength(read);
   expect(await metrics.text()).toContain(
@@ -125,7 +125,7 @@ test.each(['close', 'reset'] as const)(
       onConnection: (socket) => (end === 'close' ? socket.destroy() : socket.resetAndDestroy()),
     });
     const { client } = openTestClient();
-    const outcome = await client.inquire(inquiryOf(), { url: bureau.url });
+    const outcome = await client.inquire(inquiryOf(), { baseUrl: bureau.url });
     // Which of the two depends on whether the client has seen its own connection open.
     if (outcome.kind === 'unknown') expect(bureau.connections).toBe(1);
     else expect(outcome).toMatchObject({ kind: 'never_sent', reason: 'connection_failed' });
@@ -141,7 +141,7 @@ test.each([
   const bureau = await startScriptedBureau({ inquiry: [script] });
   const { client } = openTestClient();
   stopTime();
-  const running = client.inquire(inquiryOf(), { url: bureau.url });
+  const running = client.inquire(inquiryOf(), { baseUrl: bureau.url });
   await expect.poll(() => bureau.inquiries.length).toBe(1);
   vi.advanceTimersByTime(20_000);
   expect(await running).toMatchObject({ kind: 'unknown', reason: 'deadline' });
@@ -154,7 +154,7 @@ test.each(['close', 'reset'] as const)(
     const bureau = await startScriptedBureau({});
     const { client } = openTestClient();
     for (const reference of ['first', 'second', 'third']) {
-      const outcome = await client.inquire(inquiryOf(reference), { url: bureau.url });
+      const outcome = await client.inquire(inquiryOf(reference), { baseUrl: bureau.url });
       expect(outcome).toMatchObject({ kind: 'answered', answer: { kind: 'file' } });
       await turnIdle();
       // In the turn in which the next inquiry begins: undici has not read the end yet.
@@ -172,7 +172,7 @@ test('inquiries one after the other use one connection', async () => {
   const bureau = await startScriptedBureau({});
   const { client } = openTestClient();
   for (const reference of ['first', 'second']) {
-    await client.inquire(inquiryOf(reference), { url: bureau.url });
+    await client.inquire(inquiryOf(reference), { baseUrl: bureau.url });
     await turnIdle();
   }
   expect(bureau.inquiries).toHaveLength(2);
@@ -188,6 +188,6 @@ test.each<[string, Script]>([
 ])('a whole file %s → the file', async (_, script) => {
   const bureau = await startScriptedBureau({ inquiry: [script] });
   const { client } = openTestClient();
-  const outcome = await client.inquire(inquiryOf(), { url: bureau.url });
+  const outcome = await client.inquire(inquiryOf(), { baseUrl: bureau.url });
   expect(outcome).toMatchObject({ kind: 'answered', answer: { kind: 'file' } });
 });

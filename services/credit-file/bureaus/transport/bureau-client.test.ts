@@ -54,7 +54,7 @@ describe('an answer', () => {
   ])('%s → one inquiry', async (_, script, expected) => {
     const bureau = await startScriptedBureau({ inquiry: [script] });
     const { client } = openTestClient();
-    const outcome = await client.inquire(inquiryOf(), { url: bureau.url });
+    const outcome = await client.inquire(inquiryOf(), { baseUrl: bureau.url });
     expect(wordOf(outcome)).toBe(expected);
     expect(bureau.inquiries).toHaveLength(1);
   });
@@ -74,7 +74,7 @@ describe('an answer', () => {
       const bureau = await startScriptedBureau({ inquiry });
       const { readAnswer } = FORMATS[name];
       const { client } = openTestClient({ format: { ...testFormat, readAnswer } });
-      const outcome = await client.inquire(inquiryOf(), { url: bureau.url });
+      const outcome = await client.inquire(inquiryOf(), { baseUrl: bureau.url });
       expect(wordOf(outcome)).toBe(expected);
     });
   });
@@ -85,7 +85,7 @@ describe('an answer', () => {
       throw new Error('a defect');
     };
     const { client } = openTestClient({ format: { ...testFormat, readAnswer } });
-    const outcome = await client.inquire(inquiryOf(), { url: bureau.url });
+    const outcome = await client.inquire(inquiryOf(), { baseUrl: bureau.url });
     expect(wordOf(outcome)).toBe('malformed');
   });
 });
@@ -98,7 +98,9 @@ describe('an inquiry that is never sent', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };
     await new Promise((resolve) => server.close(resolve));
-    const outcome = await open().client.inquire(inquiryOf(), { url: `http://127.0.0.1:${port}` });
+    const outcome = await open().client.inquire(inquiryOf(), {
+      baseUrl: `http://127.0.0.1:${port}`,
+    });
     expect(wordOf(outcome)).toBe('connection_refused');
   });
 
@@ -109,7 +111,7 @@ describe('an inquiry that is never sent', () => {
     ['a host that is not listed', { ...LOCAL, hosts: ['a.example'] }, 'https://b.example'],
     ['no URL', LOCAL, 'b.example'],
   ])('to %s: address_denied', async (_, hostRules, url) => {
-    const outcome = await open({ hostRules }).client.inquire(inquiryOf(), { url });
+    const outcome = await open({ hostRules }).client.inquire(inquiryOf(), { baseUrl: url });
     expect(wordOf(outcome)).toBe('address_denied');
   });
 
@@ -120,7 +122,9 @@ describe('an inquiry that is never sent', () => {
       url: 'http://10.0.0.1/',
     });
     const { client } = open({ format: { ...testFormat, makeRequest } });
-    expect(wordOf(await client.inquire(inquiryOf(), { url: bureau.url }))).toBe('address_denied');
+    expect(wordOf(await client.inquire(inquiryOf(), { baseUrl: bureau.url }))).toBe(
+      'address_denied',
+    );
   });
 
   test('to a name of a private address: address_denied, unless the host is listed', async () => {
@@ -128,16 +132,18 @@ describe('an inquiry that is never sent', () => {
     const url = `http://bureau.example.com:${bureau.port}`;
     const rules = { ...LOCAL, allowLoopback: false, ports: [bureau.port] };
     const resolve = async () => ['127.0.0.1'];
-    const denied = await open({ hostRules: rules, resolve }).client.inquire(inquiryOf(), { url });
+    const denied = await open({ hostRules: rules, resolve }).client.inquire(inquiryOf(), {
+      baseUrl: url,
+    });
     expect(wordOf(denied)).toBe('address_denied');
     const hostRules = { ...rules, hosts: ['bureau.example.com'] };
-    const sent = await open({ hostRules, resolve }).client.inquire(inquiryOf(), { url });
+    const sent = await open({ hostRules, resolve }).client.inquire(inquiryOf(), { baseUrl: url });
     expect(wordOf(sent)).toBe('file');
   });
 
   test('to a name without an address: name_unknown', async () => {
     const { client } = open({ resolve: async () => [] });
-    const outcome = await client.inquire(inquiryOf(), { url: 'http://bureau.example.com:443' });
+    const outcome = await client.inquire(inquiryOf(), { baseUrl: 'http://bureau.example.com:443' });
     expect(wordOf(outcome)).toBe('name_unknown');
   });
 
@@ -162,7 +168,7 @@ describe('an inquiry that is never sent', () => {
         return prepared;
       };
       const url = `http://bureau.example.com:${bureau.port}`;
-      const outcome = await client.inquire({ reference, prepare: suspended }, { url });
+      const outcome = await client.inquire({ reference, prepare: suspended }, { baseUrl: url });
       expect(wordOf(outcome)).toBe('deadline');
       expect(bureau.inquiries).toEqual([]);
     },
@@ -173,7 +179,7 @@ describe('an inquiry that is never sent', () => {
       throw new Error('a defect');
     };
     const { client } = open({ format: { ...testFormat, makeRequest } });
-    const outcome = await client.inquire(inquiryOf(), { url: 'http://127.0.0.1:1' });
+    const outcome = await client.inquire(inquiryOf(), { baseUrl: 'http://127.0.0.1:1' });
     expect(wordOf(outcome)).toBe('request_invalid');
   });
 
@@ -182,12 +188,12 @@ describe('an inquiry that is never sent', () => {
     const bureau = await startScriptedBureau({ tls: { cert, key } });
     const warning = vi.spyOn(process, 'emitWarning').mockReturnValue();
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    const refused = await open().client.inquire(inquiryOf(), { url: bureau.url });
+    const refused = await open().client.inquire(inquiryOf(), { baseUrl: bureau.url });
     vi.unstubAllEnvs();
     warning.mockRestore();
     expect(wordOf(refused)).toBe('tls_failed');
     expect(bureau.inquiries).toEqual([]);
-    const trusted = await open({ ca }).client.inquire(inquiryOf(), { url: bureau.url });
+    const trusted = await open({ ca }).client.inquire(inquiryOf(), { baseUrl: bureau.url });
     expect(wordOf(trusted)).toBe('file');
   });
 });
@@ -211,7 +217,7 @@ describe('to a bureau that demands a certificate', () => {
   test('the certificate of the files is presented, and that of new files without a restart', async () => {
     const { authority, client, ca, bureau, serials } = await start();
     const { client: sender } = openTestClient({ ca, clientCertificate: client });
-    const inquire = async () => wordOf(await sender.inquire(inquiryOf(), { url: bureau.url }));
+    const inquire = async () => wordOf(await sender.inquire(inquiryOf(), { baseUrl: bureau.url }));
     expect(await inquire()).toBe('file');
     const next = authority.issue();
     // Between the two the files do not fit each other, and the last certificate is used.
@@ -227,7 +233,7 @@ describe('to a bureau that demands a certificate', () => {
     const foreign = new TestCertificateAuthority().issue();
     for (const clientCertificate of [undefined, foreign]) {
       const { client } = openTestClient({ ca, clientCertificate });
-      const outcome = await client.inquire(inquiryOf(), { url: bureau.url });
+      const outcome = await client.inquire(inquiryOf(), { baseUrl: bureau.url });
       // The connection may be reset before its alert is read.
       expect(['tls_failed', 'connection_lost']).toContain(wordOf(outcome));
     }
@@ -240,7 +246,7 @@ describe('to a bureau that demands a certificate', () => {
       const { cert, key, ca } = pemOf(new TestCertificateAuthority().issue());
       const demand = { requestCert: true, rejectUnauthorized: true };
       const url = await startRefusingBureau({ cert, key, ca, ...demand, maxVersion });
-      const outcome = await openTestClient({ ca }).client.inquire(inquiryOf(), { url });
+      const outcome = await openTestClient({ ca }).client.inquire(inquiryOf(), { baseUrl: url });
       expect(wordOf(outcome)).toBe('tls_failed');
     },
   );
@@ -249,7 +255,7 @@ describe('to a bureau that demands a certificate', () => {
     const { ca, bureau } = await start();
     const clientCertificate = { cert: '/nowhere/a.crt', key: '/nowhere/a.key' };
     const { client } = openTestClient({ ca, clientCertificate });
-    const outcome = await client.inquire(inquiryOf(), { url: bureau.url });
+    const outcome = await client.inquire(inquiryOf(), { baseUrl: bureau.url });
     expect(outcome.kind).toBe('never_sent');
     expect(bureau.connections).toBe(0);
   });
@@ -266,7 +272,7 @@ describe('a breaker', () => {
       wordOf(
         await client.inquire(
           inquiryOf('a-pull', () => nowMs),
-          { url },
+          { baseUrl: url },
         ),
       );
     for (let count = 0; count < 5; count += 1) expect(await inquire(broken)).toBe('server_error');
@@ -294,11 +300,11 @@ describe('closing', () => {
   test('lets an inquiry that was sent end, and sends no further one', async () => {
     const { gate, bureau } = await startGatedBureau();
     const { client } = openTestClient({ maxConnections: 1 });
-    const sent = client.inquire(inquiryOf('sent'), { url: bureau.url });
+    const sent = client.inquire(inquiryOf('sent'), { baseUrl: bureau.url });
     await expect.poll(() => bureau.inquiries.length).toBe(1);
-    const waiting = client.inquire(inquiryOf('waiting'), { url: bureau.url });
+    const waiting = client.inquire(inquiryOf('waiting'), { baseUrl: bureau.url });
     const closing = client.close();
-    const late = client.inquire(inquiryOf('late'), { url: bureau.url });
+    const late = client.inquire(inquiryOf('late'), { baseUrl: bureau.url });
     expect([wordOf(await waiting), wordOf(await late)]).toEqual(['stopping', 'stopping']);
     gate.resolve();
     expect(wordOf(await sent)).toBe('file');
@@ -311,7 +317,7 @@ describe('closing', () => {
     const { gate, bureau } = await startGatedBureau();
     const { client } = openTestClient({ deadlineMs: 20_000 });
     stopTime();
-    const sent = client.inquire(inquiryOf(), { url: bureau.url });
+    const sent = client.inquire(inquiryOf(), { baseUrl: bureau.url });
     await expect.poll(() => bureau.inquiries.length).toBe(1);
     return { gate, sent, closing: client.close() };
   }
@@ -337,9 +343,9 @@ test('the log has the outcome of an inquiry and neither its subject nor the cred
   const log = createLog('test', { destination: { write: (line) => void lines.push(line) } });
   const bureau = await startScriptedBureau({ token: [answer('', 401)] });
   const { client } = openTestClient({ log });
-  const credentials = { url: bureau.url, clientSecret: 'c2VjcmV0' };
+  const credentials = { baseUrl: bureau.url, clientSecret: 'c2VjcmV0' };
   await client.inquire(inquiryOf('pull-1'), credentials);
-  await client.inquire(inquiryOf('pull-2'), { url: 'http://127.0.0.1:1' });
+  await client.inquire(inquiryOf('pull-2'), { baseUrl: 'http://127.0.0.1:1' });
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     { reference: 'pull-1', outcome: 'never_sent', reason: 'token_refused', level: 'warn' },
     { reference: 'pull-2', reason: 'connection_refused', err: { code: 'ECONNREFUSED' } },

@@ -10,7 +10,13 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector } from 'undici';
 import { malformed } from '../answer/read-answer.ts';
-import type { BureauAnswer, BureauFormat, BureauRequest, Inquiry } from '../bureau.ts';
+import type {
+  AnyCredentials,
+  BureauAnswer,
+  BureauFormat,
+  BureauRequest,
+  Inquiry,
+} from '../bureau.ts';
 import { AccessTokens, type Token } from './access-tokens.ts';
 import { charsetOf, decodeBody } from './answer-body.ts';
 import { outcomeOfAnswer, rejectsToken } from './answer-outcome.ts';
@@ -30,7 +36,7 @@ import {
 } from './inquiry-outcome.ts';
 import { watchRefusals } from './refused-certificate.ts';
 
-export interface BureauClientOptions<Credentials> {
+export interface BureauClientOptions<Credentials extends AnyCredentials> {
   readonly format: BureauFormat<Credentials>;
   readonly hostRules: BureauHostRules;
   /** An inquiry that has its access token and its turn. Half as long, it waits for these before. */
@@ -89,7 +95,7 @@ type MakeRequest = (inquiry: Inquiry, token?: string) => BureauRequest;
 
 type SentOutcome = { outcome: InquiryOutcome; http?: HttpAnswer };
 
-export class BureauClient<Credentials> {
+export class BureauClient<Credentials extends AnyCredentials> {
   readonly #options: BureauClientOptions<Credentials>;
   readonly #nowMs: () => number;
   readonly #agent: Agent;
@@ -190,9 +196,9 @@ export class BureauClient<Credentials> {
     try {
       tokenRequest = format.makeTokenRequest(credentials);
       if (tokenRequest !== undefined) checkBureauUrl(tokenRequest.url, hostRules);
-      const url = format.urlOf(credentials);
-      checkBureauUrl(url, hostRules);
-      origin = new URL(url).origin;
+      const { baseUrl } = credentials;
+      checkBureauUrl(baseUrl, hostRules);
+      origin = new URL(baseUrl).origin;
     } catch (error) {
       return this.#notMade(error);
     }
@@ -276,7 +282,7 @@ export class BureauClient<Credentials> {
   #read(http: HttpAnswer, body: Uint8Array): BureauAnswer {
     const { format, log } = this.#options;
     try {
-      return format.readAnswer(http.status, body, charsetOf(http));
+      return format.readAnswer(body, charsetOf(http));
     } catch (error) {
       log.error({ err: error, source: format.source }, 'the answer of a bureau could not be read');
       return malformed('The answer could not be read.');
@@ -322,7 +328,7 @@ function connectorOf({
   ca,
   clientCertificate,
   log,
-}: BureauClientOptions<unknown>): buildConnector.connector {
+}: BureauClientOptions<AnyCredentials>): buildConnector.connector {
   const options: buildConnector.BuildOptions = {
     lookup: bureauLookup(hostRules, resolve),
     timeout: CONNECT_TIMEOUT_MS,

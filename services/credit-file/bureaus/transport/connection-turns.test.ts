@@ -26,12 +26,12 @@ describe('an inquiry that waits', () => {
     });
     const { client } = openTestClient({ maxConnections: 1 });
     const [first, second] = [watched('first'), watched('second')];
-    const firstOutcome = client.inquire(first, { url: bureau.url, clientSecret: 'c2VjcmV0' });
+    const firstOutcome = client.inquire(first, { baseUrl: bureau.url, clientSecret: 'c2VjcmV0' });
     await expect.poll(() => bureau.tokenRequests.length).toBe(1);
     expect(first.prepare).not.toHaveBeenCalled();
     asked.resolve();
     await expect.poll(() => bureau.inquiries.length).toBe(1);
-    const secondOutcome = client.inquire(second, { url: bureau.url });
+    const secondOutcome = client.inquire(second, { baseUrl: bureau.url });
     expect(second.prepare).not.toHaveBeenCalled();
     file.resolve();
     expect([wordOf(await firstOutcome), wordOf(await secondOutcome)]).toEqual(['file', 'file']);
@@ -40,9 +40,9 @@ describe('an inquiry that waits', () => {
   test('goes out at once when it is prepared, although other credentials wait for their access token', async () => {
     const bureau = await startScriptedBureau({ token: [() => {}] });
     const { client } = openTestClient({ maxConnections: 1 });
-    const waiting = client.inquire(inquiryOf(), { url: bureau.url, clientSecret: 'c2VjcmV0' });
+    const waiting = client.inquire(inquiryOf(), { baseUrl: bureau.url, clientSecret: 'c2VjcmV0' });
     await expect.poll(() => bureau.tokenRequests.length).toBe(1);
-    expect(wordOf(await client.inquire(inquiryOf(), { url: bureau.url }))).toBe('file');
+    expect(wordOf(await client.inquire(inquiryOf(), { baseUrl: bureau.url }))).toBe('file');
     await client.close();
     expect(wordOf(await waiting)).toBe('stopping');
   });
@@ -51,9 +51,9 @@ describe('an inquiry that waits', () => {
     const bureau = await startScriptedBureau({});
     const { client, metrics } = openTestClient({ maxConnections: 1 });
     const prepare = async () => ({ instead: 'it is revoked' });
-    const outcome = await client.inquire({ reference: 'a', prepare }, { url: bureau.url });
+    const outcome = await client.inquire({ reference: 'a', prepare }, { baseUrl: bureau.url });
     expect(outcome).toEqual({ kind: 'withdrawn', instead: 'it is revoked' });
-    expect(wordOf(await client.inquire(inquiryOf(), { url: bureau.url }))).toBe('file');
+    expect(wordOf(await client.inquire(inquiryOf(), { baseUrl: bureau.url }))).toBe('file');
     expect(bureau.inquiries).toHaveLength(1);
     expect(await metrics.text()).not.toContain('withdrawn');
   });
@@ -62,10 +62,10 @@ describe('an inquiry that waits', () => {
     const bureau = await startScriptedBureau({ inquiry: [() => {}] });
     const { client } = openTestClient({ maxConnections: 1 });
     stopTime();
-    const hanging = client.inquire(inquiryOf(), { url: bureau.url });
+    const hanging = client.inquire(inquiryOf(), { baseUrl: bureau.url });
     await expect.poll(() => bureau.inquiries.length).toBe(1);
     const waiting = watched('waiting');
-    const outcome = client.inquire(waiting, { url: bureau.url });
+    const outcome = client.inquire(waiting, { baseUrl: bureau.url });
     vi.advanceTimersByTime(10_000);
     expect(wordOf(await outcome)).toBe('connections_busy');
     expect(waiting.prepare).not.toHaveBeenCalled();

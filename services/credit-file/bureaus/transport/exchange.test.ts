@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Exchange } from './exchange.ts';
 
 const LIMITS = { sendByMs: 10_000, endsAtMs: 20_000, maxAnswerBytes: 1_000 };
-const REQUEST = { method: 'POST', url: 'http://127.0.0.1/', headers: {}, body: 'x' } as const;
+const REQUEST = { url: 'http://127.0.0.1/', headers: {}, body: 'x' };
 
 /** undici, as far as an exchange sees it. */
 function startExchange() {

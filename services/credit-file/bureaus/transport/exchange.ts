@@ -70,7 +70,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       {
         origin: url.origin,
         path: url.pathname + url.search,
-        method: request.method,
+        method: 'POST',
         headers: { ...request.headers, 'accept-encoding': 'gzip' },
         // One buffer: undici writes it together with the head, and never in a later turn.
         body: Buffer.from(request.body),

@@ -119,30 +119,27 @@ export function bytesThen(text: string, end: 'close' | 'reset'): Script {
 }
 
 export interface TestCredentials {
-  url: string;
+  baseUrl: string;
   clientSecret?: string;
 }
 
 /** Answers `<file/>` and `<error>reason</error>`; everything else is malformed. */
 export const testFormat: BureauFormat<TestCredentials> = {
   source: 'EQUIFAX',
-  urlOf: ({ url }) => `${url}/inquiry`,
-  makeTokenRequest: ({ url, clientSecret }) =>
+  makeTokenRequest: ({ baseUrl, clientSecret }) =>
     clientSecret === undefined
       ? undefined
       : {
-          method: 'POST',
-          url: `${url}/token`,
+          url: `${baseUrl}/token`,
           headers: { authorization: `Basic ${clientSecret}` },
           body: 'grant_type=client_credentials',
         },
-  makeRequest: ({ reference }, { url }, token) => ({
-    method: 'POST',
-    url: `${url}/inquiry`,
+  makeRequest: ({ reference }, { baseUrl }, token) => ({
+    url: `${baseUrl}/inquiry`,
     headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }) },
     body: `<inquiry>${reference}</inquiry>`,
   }),
-  readAnswer(_status, body) {
+  readAnswer(body) {
     const text = Buffer.from(body).toString();
     if (text === FILE) return { kind: 'file', file: {}, unknownCodes: [] };
     const [, reason] = /^<error>(credentials|rejected|unavailable)<\/error>$/.exec(text) ?? [];

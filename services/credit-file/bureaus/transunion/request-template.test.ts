@@ -16,7 +16,6 @@ const CREDENTIALS = create(TransUnionCredentialsSchema, {
 test('a request is the template with the values of the inquiry', () => {
   const request = FORMATS.transunion.makeRequest(INQUIRY, CREDENTIALS);
   expect(request).toMatchObject({
-    method: 'POST',
     url: 'https://tu.example/',
     headers: { 'content-type': 'text/xml; charset=utf-8' },
   });

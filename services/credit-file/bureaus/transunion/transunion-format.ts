@@ -23,10 +23,8 @@ export function transUnionFormat(
   const fillIn = compileTemplate(options.requestTemplate);
   return {
     source: 'TRANSUNION',
-    urlOf: ({ baseUrl }) => baseUrl,
     makeTokenRequest: () => undefined,
     makeRequest: (inquiry, credentials) => ({
-      method: 'POST',
       url: credentials.baseUrl,
       headers: {
         'content-type': contentType,
@@ -34,6 +32,6 @@ export function transUnionFormat(
       },
       body: fillIn(templateValues(inquiry, credentials, { product, certificate })),
     }),
-    readAnswer: (_status, body, charset) => readTransUnionAnswer(body, options, charset),
+    readAnswer: (body, charset) => readTransUnionAnswer(body, options, charset),
   };
 }
