@@ -93,6 +93,12 @@ interface Deadline {
 /** How a request is made of an inquiry, with an access token where the transport needs one. */
 type MakeRequest = (inquiry: Inquiry, token?: string) => BureauRequest;
 
+/** What decides at one origin whether and when an inquiry is sent. */
+interface OriginState {
+  readonly breaker: CircuitBreaker;
+  readonly turns: ConnectionTurns;
+}
+
 type SentOutcome = { outcome: InquiryOutcome; http?: HttpAnswer };
 
 export class BureauClient<Credentials extends AnyCredentials> {
@@ -103,8 +109,7 @@ export class BureauClient<Credentials extends AnyCredentials> {
   readonly #tokenAgent: Agent;
   readonly #tokens: AccessTokens;
   readonly #metrics: BureauMetrics;
-  readonly #breakers = new LRUCache<string, CircuitBreaker>({ max: MAX_BASE_URLS });
-  readonly #turns = new LRUCache<string, ConnectionTurns>({ max: MAX_BASE_URLS });
+  readonly #origins = new LRUCache<string, OriginState>({ max: MAX_BASE_URLS });
   readonly #exchanges = new Set<Exchange>();
   readonly #underWay = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
@@ -131,7 +136,7 @@ export class BureauClient<Credentials extends AnyCredentials> {
       timeoutMs: sendWithinMs,
       nowMs: this.#nowMs,
     });
-    const states = () => [...this.#breakers.values()].map(({ state }) => state);
+    const states = () => [...this.#origins.values()].map(({ breaker }) => breaker.state);
     this.#metrics = new BureauMetrics(metrics, format.source, states);
   }
 
@@ -173,7 +178,7 @@ export class BureauClient<Credentials extends AnyCredentials> {
 
   async #drain(): Promise<void> {
     this.#tokens.stop();
-    for (const turns of this.#turns.values()) turns.stop();
+    for (const { turns } of this.#origins.values()) turns.stop();
     for (const exchange of this.#exchanges) exchange.abortUnsent('stopping');
     await Promise.allSettled(this.#underWay);
     await Promise.all([this.#agent.destroy(), this.#tokenAgent.destroy()]);
@@ -202,9 +207,9 @@ export class BureauClient<Credentials extends AnyCredentials> {
     } catch (error) {
       return this.#notMade(error);
     }
-    const admission = this.#breakerOf(origin).admit();
+    const { breaker, turns } = this.#stateOf(origin);
+    const admission = breaker.admit();
     if (admission === undefined) return neverSent('breaker_open');
-    const turns = this.#turnsOf(origin);
     const turnByMs = startedMs + deadlineMs / 2;
     let outcome: InquiryOutcome | Withdrawn<Instead> | undefined;
     try {
@@ -305,20 +310,16 @@ export class BureauClient<Credentials extends AnyCredentials> {
     return neverSent('request_invalid');
   }
 
-  #turnsOf(origin: string): ConnectionTurns {
-    const existing = this.#turns.get(origin);
+  #stateOf(origin: string): OriginState {
+    const existing = this.#origins.get(origin);
     if (existing !== undefined) return existing;
-    const turns = new ConnectionTurns(this.#options.maxConnections);
-    this.#turns.set(origin, turns);
-    return turns;
-  }
-
-  #breakerOf(origin: string): CircuitBreaker {
-    const existing = this.#breakers.get(origin);
-    if (existing !== undefined) return existing;
-    const breaker = new CircuitBreaker(this.#options.failuresToOpen, this.#nowMs);
-    this.#breakers.set(origin, breaker);
-    return breaker;
+    const { failuresToOpen, maxConnections } = this.#options;
+    const state = {
+      breaker: new CircuitBreaker(failuresToOpen, this.#nowMs),
+      turns: new ConnectionTurns(maxConnections),
+    };
+    this.#origins.set(origin, state);
+    return state;
   }
 }
 
