@@ -78,16 +78,6 @@ describe('an answer', () => {
       expect(wordOf(outcome)).toBe(expected);
     });
   });
-
-  test('that makes the format fail → malformed', async () => {
-    const bureau = await startScriptedBureau({});
-    const readAnswer = () => {
-      throw new Error('a defect');
-    };
-    const { client } = openTestClient({ format: { ...testFormat, readAnswer } });
-    const outcome = await client.inquire(inquiryOf(), { baseUrl: bureau.url });
-    expect(wordOf(outcome)).toBe('malformed');
-  });
 });
 
 describe('an inquiry that is never sent', () => {

@@ -10,13 +10,7 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector } from 'undici';
 import { malformed } from '../answer/read-answer.ts';
-import type {
-  AnyCredentials,
-  BureauAnswer,
-  BureauFormat,
-  BureauRequest,
-  Inquiry,
-} from '../bureau.ts';
+import type { AnyCredentials, BureauFormat, BureauRequest, Inquiry } from '../bureau.ts';
 import { AccessTokens, type Token } from './access-tokens.ts';
 import { charsetOf, decodeBody } from './answer-body.ts';
 import { outcomeOfAnswer, rejectsToken } from './answer-outcome.ts';
@@ -278,20 +272,9 @@ export class BureauClient<Credentials extends AnyCredentials> {
     }
     const answer =
       decoded.kind === 'decoded'
-        ? this.#read(end.answer, decoded.body)
+        ? this.#options.format.readAnswer(decoded.body, charsetOf(end.answer))
         : malformed('The content encoding of the answer cannot be read.');
     return { outcome: outcomeOfAnswer(end.answer, answer), http: end.answer };
-  }
-
-  /** A format that fails must not hide that the inquiry was made. */
-  #read(http: HttpAnswer, body: Uint8Array): BureauAnswer {
-    const { format, log } = this.#options;
-    try {
-      return format.readAnswer(body, charsetOf(http));
-    } catch (error) {
-      log.error({ err: error, source: format.source }, 'the answer of a bureau could not be read');
-      return malformed('The answer could not be read.');
-    }
   }
 
   async #exchange(request: BureauRequest, deadline: Deadline): Promise<ExchangeEnd> {
