@@ -2,21 +2,22 @@ import { ConfigError, type Env } from '@creditlane/runtime/env';
 import { readSettings } from '@creditlane/runtime/setting';
 import { localSettings } from '@creditlane/service/settings';
 import { expect, test } from 'vitest';
-import { RETRY_DELAYS_MS } from './sending/schedule.ts';
 import { webhookDispatcher } from './service.ts';
 
 const read = (env: Env) => readSettings(env, localSettings(webhookDispatcher)).own;
 
 const needed = { DATABASE_URL: 'postgres://localhost/webhooks' };
 
-test('without settings only https to public addresses is allowed, and the retry schedule is the default', () => {
+test('without settings only https to public addresses is allowed, and the default schedule has ten attempts over about 75 hours', () => {
   const settings = read(needed);
   expect(settings.egress).toEqual({ allowHttp: false, allowLoopback: false, ports: [443, 8443] });
   expect(settings).toMatchObject({
-    retryDelaysMs: RETRY_DELAYS_MS,
     deadlineMs: 15_000,
     holdMs: 3_600_000,
   });
+  expect(settings.retryDelaysMs).toHaveLength(9);
+  const totalMs = settings.retryDelaysMs.reduce((sum, delayMs) => sum + delayMs, 0);
+  expect(Math.floor(totalMs / 3_600_000)).toBe(75);
 });
 
 test('with RETRY_DELAYS the schedule is the given one', () => {

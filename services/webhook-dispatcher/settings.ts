@@ -1,9 +1,23 @@
 /** The settings of the webhook dispatcher. */
 import { egressPolicySetting } from '@creditlane/egress-rules/egress-policy';
-import { formatDurationMs } from '@creditlane/runtime/env';
+import { parseDurationMs, refuse } from '@creditlane/runtime/env';
 import { type SettingValues, setting } from '@creditlane/runtime/setting';
-import { parseDelays } from './retry-delays.ts';
-import { RETRY_DELAYS_MS } from './sending/schedule.ts';
+
+/** Ten attempts: 75 hours together, without jitter and `Retry-After`. */
+const DEFAULT_DELAYS = '5s,5m,30m,2h,5h,10h,14h,20h,1d';
+const MAX_DELAYS = 50;
+/** The due time of a delivery must be one that PostgreSQL can store. */
+const MAX_DELAY = '3650d';
+
+/** The delays of a retry schedule, in milliseconds. Refuses an item that is no time span of at most MAX_DELAY. */
+function parseDelays(text: string): number[] {
+  const delays = text.split(',').map((item) => {
+    const delayMs = parseDurationMs(item.trim());
+    if (delayMs <= parseDurationMs(MAX_DELAY)) return delayMs;
+    return refuse(`time spans of at most ${MAX_DELAY}, such as 5s,5m,2h`);
+  });
+  return delays.length <= MAX_DELAYS ? delays : refuse(`at most ${MAX_DELAYS}`);
+}
 
 export const SETTINGS = {
   egress: egressPolicySetting('EGRESS'),
@@ -15,7 +29,7 @@ export const SETTINGS = {
   }),
   retryDelaysMs: setting.parsed('RETRY_DELAYS', parseDelays, {
     type: 'time spans separated by commas',
-    default: RETRY_DELAYS_MS.map(formatDurationMs).join(','),
+    default: DEFAULT_DELAYS,
     about: 'The delays between the attempts of a delivery, of at most 3650d each.',
   }),
   holdMs: setting.durationMs('ORDER_HOLD', {

@@ -9,25 +9,8 @@ export type Step =
   /** The receiver answered 410: nothing more is sent to the destination, this delivery included. */
   | { readonly kind: 'disable'; readonly reason: string };
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-
-/** The delays between the ten attempts of a delivery: 75 hours together, without jitter and `Retry-After`. */
-export const RETRY_DELAYS_MS: readonly number[] = [
-  5 * SECOND_MS,
-  5 * MINUTE_MS,
-  30 * MINUTE_MS,
-  2 * HOUR_MS,
-  5 * HOUR_MS,
-  10 * HOUR_MS,
-  14 * HOUR_MS,
-  20 * HOUR_MS,
-  24 * HOUR_MS,
-];
-
 const JITTER = 0.2;
-const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
+const MAX_RETRY_AFTER_MS = 86_400_000;
 
 /**
  * The step after attempt number `attempt` (from 1) ended as `outcome`.
