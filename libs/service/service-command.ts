@@ -1,5 +1,6 @@
 /** Commands of a service: they run beside its processes, with its settings, on its database. */
 import type { Database } from '@creditlane/postgres/database';
+import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import type { Settings, SettingValues } from '@creditlane/runtime/setting';
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 
@@ -25,3 +26,25 @@ export interface ServiceCommand<S extends Settings> {
 
 /** The options of a command are not those that it takes. */
 export class CommandOptionError extends LoggableError {}
+
+/**
+ * The UUID of an option, in lower case.
+ * @throws CommandOptionError without the option, or when it is no UUID
+ */
+export function uuidOf(options: CommandOptions, name: string): string {
+  const value = String(options[name] ?? '').toLowerCase();
+  if (!isCanonicalUuid(value)) throw new CommandOptionError(`--${name} must be given, as a UUID`);
+  return value;
+}
+
+/**
+ * Who asks, by the option `by`, for a record.
+ * @throws CommandOptionError without a name
+ */
+export function operatorOf({ by }: CommandOptions): string {
+  const name = String(by ?? '').trim();
+  if (name === '' || name.length > 100) {
+    throw new CommandOptionError('--by must be given: who asks, in at most 100 characters');
+  }
+  return name;
+}

@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '@creditlane/runtime/clock';
-import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { loggableMessage } from '@creditlane/runtime/telemetry/error-fields';
 import { rewrapKeysCommand } from '@creditlane/service/rewrap-keys-command';
 import {
@@ -10,6 +9,7 @@ import {
   CommandOptionError,
   type CommandOptions,
   type ServiceCommand,
+  uuidOf,
 } from '@creditlane/service/service-command';
 import type { AuditActor } from './audit/audit-record.ts';
 import { findPullEvidence } from './audit/pull-evidence.ts';
@@ -141,11 +141,4 @@ async function printEvidence({ settings, database, print }: Context, options: Co
   const evidence = await findPullEvidence(database.pool, settings.keyRing, pullId);
   print(evidence ?? { pullId, found: false });
   return evidence?.chain.kind === 'whole';
-}
-
-/** @throws CommandOptionError without the option, or when it is no UUID */
-function uuidOf(options: CommandOptions, name: string): string {
-  const value = String(options[name] ?? '').toLowerCase();
-  if (!isCanonicalUuid(value)) throw new CommandOptionError(`--${name} must be given, as a UUID`);
-  return value;
 }

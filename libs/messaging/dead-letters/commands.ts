@@ -6,6 +6,7 @@ import {
   type CommandContext,
   CommandOptionError,
   type CommandOptions,
+  operatorOf,
   type ServiceCommand,
 } from '@creditlane/service/service-command';
 import { maskText, maskValue } from './masked-event.ts';
@@ -158,18 +159,6 @@ async function discard({ database, print }: Context, options: CommandOptions): P
   const discarded = await discardDeadLetter(database.pool, id, { requestedBy, reason });
   print({ id, discarded, ...(!discarded && { problem: NOT_DISCARDABLE }) });
   return discarded;
-}
-
-/**
- * Who asks, for the record of redrives.
- * @throws CommandOptionError without a name
- */
-export function operatorOf({ by }: CommandOptions): string {
-  const name = String(by ?? '').trim();
-  if (name === '' || name.length > 100) {
-    throw new CommandOptionError('--by must be given: who asks, in at most 100 characters');
-  }
-  return name;
 }
 
 /** @throws CommandOptionError without the option, or when it is no number of a dead letter */

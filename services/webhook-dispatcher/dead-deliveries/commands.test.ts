@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { shareTestFixture } from '../replay-jobs/test-shared-fixture.ts';
 import { webhookDispatcher } from '../service.ts';
 import { addEndedDeliveries } from '../test-deliveries.ts';
-import { COMMANDS } from './commands.ts';
+import { DEAD_DELIVERY_COMMANDS } from './commands.ts';
 
 const shared = shareTestFixture();
 
@@ -16,7 +16,7 @@ async function runCommand(name: string, options: CommandOptions = {}) {
   const { own: settings } = readSettings(environment, localSettings(webhookDispatcher));
   const lines: Record<string, unknown>[] = [];
   const print = (line: object) => void lines.push(JSON.parse(JSON.stringify(line)));
-  const command = COMMANDS[name] ?? expect.unreachable();
+  const command = DEAD_DELIVERY_COMMANDS[name] ?? expect.unreachable();
   const isDone = await command.run({ settings, database: { pool: sql }, print }, options);
   return { isDone, lines };
 }

@@ -1,13 +1,14 @@
 /** The commands of operators for dead deliveries: list, show, send again. */
-import { DEAD_LETTER_COMMANDS, operatorOf } from '@creditlane/messaging/dead-letters/commands';
 import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import { isCanonicalUuid, NIL_UUID, newId } from '@creditlane/runtime/ids';
+import { NIL_UUID, newId } from '@creditlane/runtime/ids';
 import {
   type CommandContext,
   CommandOptionError,
   type CommandOptions,
+  operatorOf,
   type ServiceCommand,
+  uuidOf,
 } from '@creditlane/service/service-command';
 import { refusalOf } from '../own-deliveries/replay-delivery.ts';
 import type { SETTINGS } from '../settings.ts';
@@ -29,8 +30,7 @@ const MAX_LISTED = 100;
 /** The owner of a replay job that an operator has asked for, in the place of the integration: no caller has this id. */
 const OPERATOR = NIL_UUID;
 
-export const COMMANDS: Readonly<Record<string, ServiceCommand<typeof SETTINGS>>> = {
-  ...DEAD_LETTER_COMMANDS,
+export const DEAD_DELIVERY_COMMANDS: Readonly<Record<string, ServiceCommand<typeof SETTINGS>>> = {
   'dead-deliveries': {
     options: { destination: { type: 'string' }, after: { type: 'string' } },
     run: list,
@@ -181,13 +181,4 @@ async function cancel({ database, print }: Context, options: CommandOptions): Pr
   const ended = job && (await endReplayJob(database.pool, replayId, 'cancelled'));
   print({ replayId, cancelled: ended !== undefined });
   return ended !== undefined;
-}
-
-/** @throws CommandOptionError without the option, or when it is no UUID */
-function uuidOf(options: CommandOptions, name: string): string {
-  const value = String(options[name] ?? '').toLowerCase();
-  if (!isCanonicalUuid(value)) {
-    throw new CommandOptionError(`--${name} must be given, as a UUID`);
-  }
-  return value;
 }
