@@ -1,6 +1,7 @@
 // The PostgreSQL of an installation, with the services' databases.
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
+import { STOP_WITHIN_MS } from '@creditlane/embedded-postgres/postmaster';
 import { type DatabaseUrls, prepareDatabases } from '@creditlane/platform/databases';
 import type { Process } from '@creditlane/runtime/run';
 import type { Installation } from './installation.ts';
@@ -16,6 +17,6 @@ export async function openPostgres(
   const { socketUrl, close } = await step('Starting PostgreSQL', () =>
     startEmbeddedPostgres({ dataDir, password, log }),
   );
-  closers.add('PostgreSQL', close);
+  closers.add('PostgreSQL', close, STOP_WITHIN_MS);
   return prepareDatabases(socketUrl, secrets, '', services);
 }

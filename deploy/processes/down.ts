@@ -7,8 +7,8 @@ import { StartError } from '@creditlane/local/start-error';
 import { exitsWithin } from '@creditlane/supervision/pid-file';
 import { CLOSE_WITHIN_MS, DOWN_HELP, readDownOptions } from './options.ts';
 
-/** Longer than a shutdown may take. */
-const STOP_WITHIN_MS = CLOSE_WITHIN_MS + 10_000;
+/** Longer than a shutdown may take: the limit of PostgreSQL's closer comes on top of `CLOSE_WITHIN_MS`. */
+const STOP_WITHIN_MS = CLOSE_WITHIN_MS + 30_000;
 
 await runCommand(DOWN_HELP, readDownOptions, async ({ dataDir }) => {
   const dir = resolve(dataDir);

@@ -30,6 +30,7 @@ export interface EmbeddedPostgres {
   socketUrl: string;
   /** The process id of the server; after a restart, of the new server once it takes connections. */
   pid(): number;
+  /** Stops the server, within `STOP_WITHIN_MS`. */
   close(): Promise<void>;
 }
 

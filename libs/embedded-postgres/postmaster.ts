@@ -13,6 +13,9 @@ export const STOP_SIGNALS = [
   { signal: 'SIGQUIT', waitMs: 5_000 },
 ] as const;
 
+/** Within this time a server has ended: after the last of the signals it is killed. */
+export const STOP_WITHIN_MS = STOP_SIGNALS.reduce((sum, { waitMs }) => sum + waitMs, 1_000);
+
 export interface Postmaster extends ProcessIdentity {
   parentPid: number;
 }
