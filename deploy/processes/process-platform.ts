@@ -7,7 +7,7 @@ import type { Ports } from '@creditlane/local/ports';
 import { servicesOf } from '@creditlane/local/settings';
 import type { Process } from '@creditlane/runtime/run';
 import { environmentOf, type ProcessSettings } from './environment.ts';
-import { planInstances, type Replicas } from './instances.ts';
+import { type Instance, planInstances, type Replicas } from './instances.ts';
 import { ServiceProcess } from './service-process.ts';
 import { untilSettled } from './settled.ts';
 
@@ -30,7 +30,7 @@ export interface ProcessPlatform extends Platform {
 
 /**
  * Starts every service at once and resolves when all are ready. They end with the process's closers,
- * each before the services that it calls.
+ * each before the services that it calls, and the replicas of a service together.
  */
 export async function startProcessPlatform(
   options: ProcessPlatformOptions,
@@ -39,8 +39,8 @@ export async function startProcessPlatform(
   const { ports, replicas = {}, commonSettings, pidFilesDir, write } = options;
   const instances = planInstances(ports, replicas, servicesOf(options));
   let restartListener = () => {};
-  const running = instances.map((instance) => {
-    const service = new ServiceProcess({
+  const spawn = (instance: Instance) =>
+    new ServiceProcess({
       instance,
       env: { ...commonSettings, ...environmentOf(instance, instances, options) },
       ...(pidFilesDir !== undefined && { pidFile: join(pidFilesDir, instance.name) }),
@@ -48,8 +48,13 @@ export async function startProcessPlatform(
       write,
       onRestart: () => restartListener(),
     });
-    process.closers.add(instance.name, () => service.stop());
-    return service;
+  const byService = Map.groupBy(instances, ({ service }) => service.name);
+  const running = [...byService].flatMap(([name, replicasOfService]) => {
+    const processes = replicasOfService.map(spawn);
+    process.closers.add(name, async () => {
+      await Promise.all(processes.map((it) => it.stop()));
+    });
+    return processes;
   });
   await Promise.all(running.map((service) => service.ready()));
   return {
