@@ -17,8 +17,8 @@ const MARKER = 'creditlane.json';
 
 /**
  * Creates the data directory if needed, closes it to other users of the machine, and returns its absolute
- * path. Throws `StartError`, and changes nothing, when it cannot be written, has no space, holds other
- * files, is of a newer version, or has a damaged marker and is not to be `reset`.
+ * path. Throws `StartError`, and changes nothing, when it cannot be written, holds other files, is of a newer
+ * version, or is not to be `reset` and has no space or a damaged marker.
  */
 export async function openDataDir(path: string, { reset = false } = {}): Promise<string> {
   const dir = resolve(path);
@@ -29,7 +29,8 @@ export async function openDataDir(path: string, { reset = false } = {}): Promise
     throw new StartError(`The data directory ${dir} cannot be written (${codeOf(error)}).`);
   }
   await refuseOtherLayouts(dir, reset);
-  await refuseFullDisk(dir);
+  // What fills the disk may be the data that a reset deletes.
+  if (!reset) await refuseFullDisk(dir);
   await close(dir);
   return dir;
 }
@@ -124,7 +125,8 @@ async function layoutVersion(dir: string): Promise<number | 'damaged' | undefine
   }
 }
 
-async function refuseFullDisk(dir: string): Promise<void> {
+/** Throws `StartError` when the disk has less space than an installation needs. */
+export async function refuseFullDisk(dir: string): Promise<void> {
   const disk = await statfs(dir);
   const freeBytes = disk.bavail * disk.bsize;
   if (freeBytes >= MIN_FREE_BYTES) return;

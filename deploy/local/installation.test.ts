@@ -1,12 +1,16 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createTestProcess } from '@creditlane/runtime/test-process';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { HOST } from './host.ts';
 import { type Installation, runInstallation } from './installation.ts';
 import { StartError } from './start-error.ts';
+
+const run = promisify(execFile);
 
 let dataDir: string;
 beforeEach(async () => {
@@ -27,6 +31,12 @@ async function openInstallation(reset: boolean, look: (it: Installation) => Prom
   await expect(started).rejects.toThrow('seen enough');
   await process.closers.close();
 }
+
+/** Runs an installation that is refused before its platform starts. */
+const refused = (reset = false) =>
+  runInstallation({ port: 0, dataDir, reset }, 0, createTestProcess('installation'), () =>
+    Promise.reject(new Error('the platform must not start')),
+  );
 
 test('the webhook inbox answers before the platform starts', async () => {
   let answered: number | undefined;
@@ -64,11 +74,38 @@ test('secrets that are set at once are all kept', async () => {
   expect(new Set(all)).toEqual(new Set([...secrets, 'whsec_first']));
 });
 
+// Only root can mount a disk.
+describe.runIf(process.getuid?.() === 0)('on a disk with too little space', () => {
+  beforeEach(async () => {
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=310m', 'tmpfs', dataDir]);
+    await write('creditlane.json', { layoutVersion: 1 });
+  });
+  afterEach(async () => {
+    await run('umount', [dataDir]);
+    await rm(dataDir, { recursive: true });
+  });
+  const fill = async (name: string) => {
+    await mkdir(join(dataDir, name));
+    await run('fallocate', ['--length', '20MiB', join(dataDir, name, 'data')]);
+  };
+
+  test('a data directory that fills the disk is refused, and is used again after --reset', async () => {
+    await fill('postgres');
+    await expect(refused()).rejects.toThrow(/has 28\d MiB free; Creditlane needs 300 MiB/);
+    let usedDir: string | undefined;
+    await openInstallation(true, async ({ dir }) => {
+      usedDir = dir;
+    });
+    expect(usedDir).toBe(dataDir);
+  });
+
+  test('a data directory beside other files that fill the disk is refused, also with --reset', async () => {
+    await fill('notes');
+    await expect(refused(true)).rejects.toThrow(/has 28\d MiB free/);
+  });
+});
+
 describe('a file of secrets', () => {
-  const refused = () =>
-    runInstallation({ port: 0, dataDir, reset: false }, 0, createTestProcess('installation'), () =>
-      Promise.reject(new Error('the platform must not start')),
-    );
   beforeEach(async () => {
     await write('creditlane.json', { layoutVersion: 1 });
     onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
