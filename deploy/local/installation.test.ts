@@ -1,13 +1,15 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestProcess } from '@creditlane/runtime/test-process';
+import { writePidFile } from '@creditlane/supervision/pid-file';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { HOST } from './host.ts';
-import { type Installation, runInstallation } from './installation.ts';
+import { type Installation, runInstallation, stopLeftoverProcesses } from './installation.ts';
+import { lockInstance } from './instance-lock.ts';
 import { StartError } from './start-error.ts';
 
 const run = promisify(execFile);
@@ -72,6 +74,22 @@ test('secrets that are set at once are all kept', async () => {
   const kept = JSON.parse(await readFile(join(dataDir, 'demo-records.json'), 'utf8'));
   const all = [kept.webhookSecret, ...kept.earlierWebhookSecrets];
   expect(new Set(all)).toEqual(new Set([...secrets, 'whsec_first']));
+});
+
+test('the processes of a data directory in use are not stopped as if they were left over', async () => {
+  const child = spawn('sleep', ['60']);
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await rm(dataDir, { recursive: true });
+  });
+  await write('creditlane.json', { layoutVersion: 1 });
+  await mkdir(join(dataDir, 'processes'));
+  await writePidFile(join(dataDir, 'processes', 'decisions'), child.pid ?? 0);
+  const release = await lockInstance(dataDir);
+  expect(await stopLeftoverProcesses(dataDir)).toEqual([]);
+  expect(child.signalCode).toBeNull();
+  await release();
+  expect(await stopLeftoverProcesses(dataDir)).toEqual(['decisions']);
 });
 
 // Only root can mount a disk.

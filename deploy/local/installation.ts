@@ -18,7 +18,7 @@ import type { Options } from './options.ts';
 import type { Platform } from './platform.ts';
 import { choosePorts, type Ports } from './ports.ts';
 import { openSecrets } from './secrets-file.ts';
-import { explain } from './start-error.ts';
+import { explain, StartError } from './start-error.ts';
 
 export interface InstallationOptions extends Options {
   /** The services of the platform; all of SERVICES when left out. */
@@ -104,14 +104,33 @@ async function openInstallation(
 }
 
 /**
- * Kills the processes that a killed launcher may have left running on the data directory. In any other directory it reads
- * and deletes nothing.
+ * Kills the processes that a killed launcher left running on a data directory, and resolves to their names. Kills none while a
+ * process uses the directory: they are its own, or it kills them. In a directory that is no data directory it reads, makes and
+ * deletes nothing.
  */
-export async function killLeftoverProcesses(dir: string): Promise<void> {
-  if (!isDataDir(dir)) return;
-  await killFromPidFiles(pidFilesDirOf(dir));
-  await stopEmbeddedKafka(join(dir, 'kafka'));
-  await stopEmbeddedPostgres(join(dir, 'postgres'));
+export async function stopLeftoverProcesses(dir: string): Promise<string[]> {
+  if (!isDataDir(dir)) return [];
+  let release: () => Promise<void>;
+  try {
+    release = await lockInstance(dir);
+  } catch (error) {
+    if (error instanceof StartError) return [];
+    throw error;
+  }
+  try {
+    return await killLeftoverProcesses(dir);
+  } finally {
+    await release();
+  }
+}
+
+/** To be called by the holder of the instance lock. */
+async function killLeftoverProcesses(dir: string): Promise<string[]> {
+  if (!isDataDir(dir)) return [];
+  const services = await killFromPidFiles(pidFilesDirOf(dir));
+  const hadKafka = await stopEmbeddedKafka(join(dir, 'kafka'));
+  const hadPostgres = await stopEmbeddedPostgres(join(dir, 'postgres'));
+  return [...services, ...(hadKafka ? ['Kafka'] : []), ...(hadPostgres ? ['PostgreSQL'] : [])];
 }
 
 function pidFilesDirOf(dir: string): string {

@@ -1,9 +1,8 @@
 // `npm run down`: stops the processes that `npm run up` started on a data directory.
 import { resolve } from 'node:path';
 import { runCommand } from '@creditlane/local/command';
-import { killLeftoverProcesses } from '@creditlane/local/installation';
-import { findHolder, lockInstance } from '@creditlane/local/instance-lock';
-import { StartError } from '@creditlane/local/start-error';
+import { stopLeftoverProcesses } from '@creditlane/local/installation';
+import { findHolder } from '@creditlane/local/instance-lock';
 import { exitsWithin } from '@creditlane/supervision/pid-file';
 import { CLOSE_WITHIN_MS, DOWN_HELP, readDownOptions } from './options.ts';
 
@@ -14,9 +13,12 @@ await runCommand(DOWN_HELP, readDownOptions, async ({ dataDir }) => {
   const dir = resolve(dataDir);
   const holder = await findHolder(dir);
   if (holder === undefined) {
-    // A launcher that was killed may have left some of its processes running.
-    await killLeftoverProcesses(dir);
-    return print(`Nothing runs on ${dir}. Name another data directory with --data-dir.`);
+    const killed = await stopLeftoverProcesses(dir);
+    return print(
+      killed.length === 0
+        ? `Nothing runs on ${dir}. Name another data directory with --data-dir.`
+        : `Stopped what a killed launcher had left running: ${killed.join(', ')}.`,
+    );
   }
   process.kill(holder.pid, 'SIGTERM');
   const hasStopped = await exitsWithin(holder, STOP_WITHIN_MS);
@@ -25,22 +27,11 @@ await runCommand(DOWN_HELP, readDownOptions, async ({ dataDir }) => {
     await exitsWithin(holder, STOP_WITHIN_MS);
   }
   // The launcher leaves some of its processes running, too, when a second Ctrl-C has ended it.
-  await killUnlessInUse(dir);
+  await stopLeftoverProcesses(dir);
   print(
     hasStopped ? 'Creditlane has stopped.' : 'Creditlane did not stop by itself and was killed.',
   );
 });
-
-/** Whoever has the directory by now, a start or another `npm run down`, kills the processes itself. */
-async function killUnlessInUse(dir: string): Promise<void> {
-  try {
-    const release = await lockInstance(dir);
-    await killLeftoverProcesses(dir);
-    await release();
-  } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-  }
-}
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

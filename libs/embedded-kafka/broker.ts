@@ -59,8 +59,8 @@ export interface Broker {
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** Kills the broker that a killed process left running on its folder. */
-export function killLeftoverBroker(folder: string): Promise<void> {
+/** Kills the broker that a killed process left running on its folder. Resolves to whether there was one. */
+export function killLeftoverBroker(folder: string): Promise<boolean> {
   return killFromPidFile(join(folder, PID_FILE));
 }
 

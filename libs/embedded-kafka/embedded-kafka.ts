@@ -108,10 +108,10 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
   };
 }
 
-/** Kills the brokers that a killed process left running on a data directory, if there are any. */
-export async function stopEmbeddedKafka(dataDir: string): Promise<void> {
+/** Kills the brokers that a killed process left running on a data directory. Resolves to whether there were any. */
+export async function stopEmbeddedKafka(dataDir: string): Promise<boolean> {
   const folders = await brokerFolders(resolve(dataDir));
-  await Promise.all(folders.map(killLeftoverBroker));
+  return (await Promise.all(folders.map(killLeftoverBroker))).includes(true);
 }
 
 /** The size of a cluster cannot be changed by a setting: voters and replicas would have to be moved. */

@@ -145,19 +145,19 @@ async function runInitdb(initdb: string, user: OsUser, flags: string[]): Promise
 
 /**
  * Makes sure that no server of an earlier process runs on the cluster. Stops a server whose parent was
- * killed. Throws when its parent is `owner`: that process is alive and uses the server.
+ * killed, and resolves to whether there was one. Throws when its parent is `owner`: that process is alive and uses the server.
  */
 export async function stopOrphan(
   cluster: string,
   owner: number | undefined,
   log: Log | undefined,
-): Promise<void> {
+): Promise<boolean> {
   const postmaster = await findPostmaster(cluster);
-  if (postmaster === undefined) return;
+  if (postmaster === undefined) return false;
   if (postmaster === 'stale') {
     // PostgreSQL refuses to start while any process has the id in this file.
     await rm(join(cluster, 'postmaster.pid'), { force: true });
-    return;
+    return false;
   }
   const { pid, parentPid } = postmaster;
   if (parentPid === owner) {
@@ -168,7 +168,7 @@ export async function stopOrphan(
   }
   log?.warn({ pid }, 'stopping the PostgreSQL that a killed process left behind');
   try {
-    if (await stopPostmaster(postmaster)) return;
+    if (await stopPostmaster(postmaster)) return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
   }

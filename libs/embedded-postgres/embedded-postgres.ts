@@ -86,12 +86,12 @@ export async function startEmbeddedPostgres(
 }
 
 /**
- * Stops the PostgreSQL that a killed process left running on a data directory, if there is one.
+ * Stops the PostgreSQL that a killed process left running on a data directory. Resolves to whether there was one.
  * Throws `EmbeddedPostgresError` while the process that started the server is alive.
  */
-export async function stopEmbeddedPostgres(dataDir: string, log?: Log): Promise<void> {
+export async function stopEmbeddedPostgres(dataDir: string, log?: Log): Promise<boolean> {
   const dir = resolve(dataDir);
-  await stopOrphan(join(dir, 'cluster'), await readOwner(join(dir, OWNER_FILE)), log);
+  return stopOrphan(join(dir, 'cluster'), await readOwner(join(dir, OWNER_FILE)), log);
 }
 
 async function startOnFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {

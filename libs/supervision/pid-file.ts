@@ -40,25 +40,30 @@ export async function writePidFile(file: string, pid: number): Promise<void> {
 
 /**
  * Kills the process that the file names, if it still runs, and deletes the file once it has ended. A file that names no
- * process stays: it may be somebody else's.
+ * process stays: it may be somebody else's. Resolves to whether a process was killed.
  */
-export async function killFromPidFile(file: string): Promise<void> {
+export async function killFromPidFile(file: string): Promise<boolean> {
   const identity = await readPidFile(file);
-  if (identity === undefined) return;
-  if (await isRunning(identity)) {
+  if (identity === undefined) return false;
+  const runs = await isRunning(identity);
+  if (runs) {
     process.kill(identity.pid, 'SIGKILL');
     await exitsWithin(identity, Number.POSITIVE_INFINITY);
   }
   await rm(file, { force: true });
+  return runs;
 }
 
-/** Calls `killFromPidFile` for every file of a folder, if the folder exists. */
-export async function killFromPidFiles(folder: string): Promise<void> {
+/** Calls `killFromPidFile` for every file of a folder, if the folder exists. Resolves to the names of those whose process was killed. */
+export async function killFromPidFiles(folder: string): Promise<string[]> {
   const files = await readdir(folder).catch((error: unknown) => {
     if (isMissing(error)) return [];
     throw error;
   });
-  await Promise.all(files.map((file) => killFromPidFile(join(folder, file))));
+  const killed = files.map(async (file) =>
+    (await killFromPidFile(join(folder, file))) ? [file] : [],
+  );
+  return (await Promise.all(killed)).flat();
 }
 
 /** The process that a file names; undefined when there is no such file or it names none. */
