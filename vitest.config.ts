@@ -3,7 +3,9 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const TESTS = ['libs', 'services', 'deploy', 'bench', 'test'].map((it) => `${it}/**/*.test.ts`);
+const TESTS = ['libs', 'services', 'deploy', 'bench', 'tasks', 'test'].map(
+  (it) => `${it}/**/*.test.ts`,
+);
 /**
  * These promises are also tested with each service as a process of its own, and real Kafka. Each run mode has the
  * same code above the transports, so these cover every way by which services meet: calls, events in order,

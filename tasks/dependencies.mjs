@@ -3,7 +3,7 @@
 // digest of the installed state, so that an unchanged repository starts without npx.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitForExit } from './child.mjs';
 
@@ -19,6 +19,8 @@ export async function installDependencies(root) {
   const wanted = fingerprint(root);
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return undefined;
 
+  // An installation that is interrupted leaves neither these dependencies nor those of the stamp.
+  rmSync(stampFile, { force: true });
   process.stderr.write(`Installing dependencies with ${PNPM} ...\n`);
   const startedAt = performance.now();
   const { code, output } = await runNpx(root);
