@@ -119,7 +119,11 @@ async function prepareFolder(options: BrokerOptions): Promise<string> {
     const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', settings];
     const users = scramUsers.flatMap((user) => ['--add-scram', user]);
     const program = [...format, ...users, '--ignore-formatted'];
-    await run('java', [...javaOptions(options), ...SMALL, ...program]);
+    await run('java', [...javaOptions(options), ...SMALL, ...program]).catch(
+      ({ stderr }: { stderr: string }) => {
+        throw new KafkaBrokerError(`Kafka cannot format its folder: ${lastErrorLine(stderr)}`);
+      },
+    );
   }
   return settings;
 }
@@ -149,7 +153,8 @@ function javaOptions({ classpath, classArchive }: BrokerOptions): string[] {
 }
 
 function lastErrorLine(log: string): string {
-  const lines = log.split('\n').filter((line) => line.trim() !== '');
+  // The frames of a Java stack have names such as `rethrowAsIOException`.
+  const lines = log.split('\n').filter((line) => !/^\s*(at .*)?$/.test(line));
   return (
     lines.findLast((line) => /ERROR|Exception/.test(line)) ?? lines.at(-1) ?? 'no reason given'
   );

@@ -7,7 +7,7 @@ import { classArchiveOption } from '@creditlane/embedded-kafka/class-archive';
 import { kafkaClasspath } from '@creditlane/embedded-kafka/jars';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { describeWithKafka, findKafka } from './test-kafka.ts';
+import { describeWithKafka, findKafka } from '../test-kafka.ts';
 
 const HOST = '127.0.0.1';
 
