@@ -59,6 +59,11 @@ export interface Broker {
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
+/** Whether a broker's folder was formatted: before, it holds no data. */
+export function isFormatted(folder: string): boolean {
+  return existsSync(join(folder, 'data', 'meta.properties'));
+}
+
 /** Kills the broker that a killed process left running on its folder. Resolves to whether there was one. */
 export function killLeftoverBroker(folder: string): Promise<boolean> {
   return killFromPidFile(join(folder, PID_FILE));
@@ -115,7 +120,7 @@ async function prepareFolder(options: BrokerOptions): Promise<string> {
   await rm(settings, { force: true });
   const text = lines.map(([name, value]) => `${name}=${value}\n`).join('');
   await writeFile(settings, text, { mode: 0o600 });
-  if (!existsSync(join(data, 'meta.properties'))) {
+  if (!isFormatted(folder)) {
     const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', settings];
     const users = scramUsers.flatMap((user) => ['--add-scram', user]);
     const program = [...format, ...users, '--ignore-formatted'];

@@ -1,10 +1,16 @@
 /** A Kafka cluster for development and tests: Apache Kafka's brokers on loopback. */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
-import { type Broker, KafkaBrokerError, killLeftoverBroker, startBroker } from './broker.ts';
+import {
+  type Broker,
+  isFormatted,
+  KafkaBrokerError,
+  killLeftoverBroker,
+  startBroker,
+} from './broker.ts';
 import type { KafkaPasswords } from './broker-access.ts';
 import { listenersOf, settingsOf } from './broker-settings.ts';
 import { classArchiveOption } from './class-archive.ts';
@@ -66,7 +72,7 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // Earlier versions made the directory with mode 0755.
   await chmod(dataDir, 0o700);
-  await assertSameSize(dataDir, count);
+  await refuseOtherSize(dataDir, count);
   const clusterId = await readClusterId(join(dataDir, 'cluster-id'));
   const ports = options.ports ?? (await findFreePorts(2 * count));
   const running = new Map<number, Broker>();
@@ -114,11 +120,24 @@ export async function stopEmbeddedKafka(dataDir: string): Promise<boolean> {
   return (await Promise.all(folders.map(killLeftoverBroker))).includes(true);
 }
 
-/** The size of a cluster cannot be changed by a setting: voters and replicas would have to be moved. */
-async function assertSameSize(dataDir: string, count: number): Promise<void> {
-  const { length } = await brokerFolders(dataDir);
-  if (length === 0 || length === count) return;
-  throw new KafkaBrokerError(`The Kafka in ${dataDir} has ${length} brokers, not ${count}.`);
+/**
+ * The size of a cluster cannot be changed by a setting: voters and replicas would have to be moved. A first start that failed
+ * may have left folders without data, which are no cluster; those that the new one does not use are deleted.
+ */
+async function refuseOtherSize(dataDir: string, count: number): Promise<void> {
+  const folders = await brokerFolders(dataDir);
+  if (!folders.some(isFormatted)) {
+    const used = Array.from({ length: count }, (_, index) => join(dataDir, FOLDER + index));
+    const unused = folders.filter((folder) => !used.includes(folder));
+    await Promise.all(unused.map((folder) => rm(folder, { recursive: true })));
+    return;
+  }
+  const { length } = folders;
+  if (length === count) return;
+  throw new KafkaBrokerError(
+    `The Kafka in ${dataDir} has ${length === 1 ? '1 broker' : `${length} brokers`}, not ${count}. ` +
+      `Start with --brokers ${length}, or with --reset, which deletes all data.`,
+  );
 }
 
 async function brokerFolders(dataDir: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 // What a start of the embedded Kafka that fails says to the person who made it.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
@@ -12,16 +12,43 @@ describeWithKafka(await findKafka(), 'a start of Kafka', () => {
     dataDir = await mkdtemp(join(tmpdir(), 'creditlane-failed-start-'));
   });
   afterEach(() => rm(dataDir, { recursive: true, force: true }));
+  const makeFolders = async (count: number) => {
+    for (let index = 0; index < count; index += 1) await mkdir(join(dataDir, `broker-${index}`));
+  };
   const start = (brokers: 1 | 3) => startKafka({ brokers, dataDir, access: 'anyone' });
 
   test('on a folder that cannot be formatted fails with the reason, in one line', {
     timeout: 60_000,
   }, async () => {
-    await mkdir(join(dataDir, 'broker-0'));
+    await makeFolders(1);
     await writeFile(join(dataDir, 'broker-0', 'data'), 'a file');
     await expect(start(1)).rejects.toMatchObject({
       name: 'KafkaBrokerError',
       message: expect.stringMatching(/^Kafka cannot format its folder: .*Not a directory$/),
     });
+  });
+
+  test.each([
+    [1, 3, 'has 1 broker, not 3. Start with --brokers 1, or with --reset, which deletes all data.'],
+    [
+      3,
+      1,
+      'has 3 brokers, not 1. Start with --brokers 3, or with --reset, which deletes all data.',
+    ],
+  ] as const)('on a cluster of %i is refused with %i', async (before, brokers, message) => {
+    await makeFolders(before);
+    // A start that was interrupted may have formatted some of the folders.
+    await mkdir(join(dataDir, 'broker-0', 'data'));
+    await writeFile(join(dataDir, 'broker-0', 'data', 'meta.properties'), '');
+    await expect(start(brokers)).rejects.toThrow(`The Kafka in ${dataDir} ${message}`);
+  });
+
+  test('on the folders of a larger cluster that were never formatted makes a new cluster', {
+    timeout: 120_000,
+  }, async () => {
+    await makeFolders(3);
+    const kafka = await start(1);
+    await kafka.close();
+    expect((await readdir(dataDir)).toSorted()).toEqual(['broker-0', 'cluster-id']);
   });
 });
