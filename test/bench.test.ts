@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describeWithKafka, findKafka } from '@creditlane/events/kafka/test-kafka';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runToExit } from './platform/run-to-exit.ts';
 
 const run = promisify(execFile);
 const BENCH = resolve(import.meta.dirname, '../bench');
@@ -53,10 +54,8 @@ test.each([
   async ({ figure, printed, code }) => {
     const program = `const { measureScale } = await import('${BENCH}/scale-subject.ts');
     await measureScale(async (scale) => scale.limit('rows', ${figure}, 2));`;
-    const outcome = await run(process.execPath, ['--input-type=module', '--eval', program]).catch(
-      (error) => error,
-    );
-    expect([outcome.stdout, outcome.code ?? 0]).toEqual([printed, code]);
+    const ended = await runToExit(process.execPath, ['--input-type=module', '--eval', program]);
+    expect(ended).toMatchObject({ stdout: printed, code });
   },
 );
 
@@ -89,8 +88,8 @@ test('a fixed rate with which the platform does not keep up has no figures, and 
 });
 
 test('the command for large tables names its subjects when it is given none', async () => {
-  const refused = await run(process.execPath, [`${BENCH}/scale.ts`]).catch((error) => error);
-  expect(refused).toMatchObject({ code: 1 });
+  const refused = await runToExit(process.execPath, [`${BENCH}/scale.ts`]);
+  expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(/Name one subject:\n.*key-rotation +\w/s);
 });
 

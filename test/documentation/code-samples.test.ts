@@ -1,9 +1,8 @@
 // The code samples of all operations and the programs of the guides are programs of their languages.
-import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runToExit, SILENT_SUCCESS } from '../platform/run-to-exit.ts';
 import {
   codeSamples,
   guidePrograms,
@@ -24,8 +23,7 @@ describe('the code of the documentation', () => {
 
   const write = (language: Language) =>
     programs.filter((it) => it.language === language).map((it) => folder.write(it));
-  const run = (command: string, args: string[]) =>
-    promisify(execFile)(command, args, { cwd: folder.path }).catch((error) => error);
+  const run = (command: string, args: string[]) => runToExit(command, args, { cwd: folder.path });
 
   test('in TypeScript is accepted by the compiler with the types of the client', async () => {
     const files = write('typescript');
@@ -40,27 +38,21 @@ describe('the code of the documentation', () => {
       types: ['node'],
     };
     writeFileSync(join(folder.path, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-    const { stdout } = await run(join(ROOT, 'node_modules/.bin/tsc'), ['--project', '.']);
-    expect(stdout).toBe('');
+    const tsc = join(ROOT, 'node_modules/.bin/tsc');
+    expect(await run(tsc, ['--project', '.'])).toEqual(SILENT_SUCCESS);
   });
 
   test('for curl is accepted by the shell', async () => {
     const files = write('shell');
     expect(files.length).toBeGreaterThan(40);
-    const { stderr } = await run('bash', [
-      '-c',
-      'for file; do bash -n "$file"; done',
-      '',
-      ...files,
-    ]);
-    expect(stderr).toBe('');
+    const check = 'for file; do bash -n "$file" || exit; done';
+    expect(await run('bash', ['-c', check, '', ...files])).toEqual(SILENT_SUCCESS);
   });
 
   test('in Python is accepted by its compiler', async (context) => {
     if (!(await hasPython())) return context.skip('python3 is not installed on this machine');
     const files = write('python');
     expect(files.length).toBeGreaterThan(40);
-    const { stdout, stderr } = await run('python3', ['-m', 'py_compile', ...files]);
-    expect(stdout + stderr).toBe('');
+    expect(await run('python3', ['-m', 'py_compile', ...files])).toEqual(SILENT_SUCCESS);
   });
 });
