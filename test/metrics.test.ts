@@ -57,36 +57,35 @@ describe('the metrics of a running platform', () => {
   test('a settled platform shows empty outboxes, no backlog and no open circuit breaker', async () => {
     const metrics = await readMetrics();
     for (const source of PUBLISHERS) {
-      expect(metrics.sum('outbox_depth', { source })).toBe(0);
-      expect(metrics.sum('outbox_oldest_seconds', { source })).toBe(0);
-      expect(metrics.sum('outbox_shards_held', { source })).toBe(4);
+      expect(metrics.gauge('outbox_depth', { source })).toBe(0);
+      expect(metrics.gauge('outbox_oldest_seconds', { source })).toBe(0);
+      expect(metrics.gauge('outbox_shards_held', { source })).toBe(4);
     }
     for (const state of ['waiting', 'due', 'dead']) {
-      expect(metrics.sum('webhook_backlog', { state })).toBe(0);
+      expect(metrics.gauge('webhook_backlog', { state })).toBe(0);
     }
-    expect(metrics.sum('webhook_in_hand')).toBe(0);
-    expect(metrics.sum('webhook_oldest_undelivered_seconds')).toBe(0);
-    expect(metrics.sum('dead_letters')).toBe(0);
-    expect(metrics.sum('webhook_breakers', { state: 'open' })).toBe(0);
+    expect(metrics.gauge('webhook_in_hand')).toBe(0);
+    expect(metrics.gauge('webhook_oldest_undelivered_seconds')).toBe(0);
+    expect(metrics.gauge('dead_letters')).toBe(0);
+    expect(metrics.gauge('webhook_breakers', { state: 'open' })).toBe(0);
     expect(metrics.sum('metric_collect_failures_total')).toBe(0);
   });
 
   test.each(CONSUMERS)('the consumer lag of %s is exported and falls to 0', async (group) => {
     // Each process reads the lag from Kafka every few seconds.
-    const lag = async () => (await readMetrics()).sum('consumer_lag', { group });
+    const lag = async () => (await readMetrics()).gauge('consumer_lag', { group });
     await expect.poll(lag, { timeout: 15_000 }).toBe(0);
-    expect((await readMetrics()).labelsOf('creditlane_consumer_lag')).toContain('group');
   });
 
   test('every database pool exports its connections, and no caller waits for one', async () => {
     const metrics = await readMetrics();
     for (const database of Object.keys(DATABASES)) {
-      const size = metrics.sum('database_pool_size', { database });
-      const idle = metrics.sum('database_connections', { database, state: 'idle' });
-      const busy = metrics.sum('database_connections', { database, state: 'busy' });
+      const size = metrics.gauge('database_pool_size', { database });
+      const idle = metrics.gauge('database_connections', { database, state: 'idle' });
+      const busy = metrics.gauge('database_connections', { database, state: 'busy' });
       expect(idle + busy).toBeGreaterThan(0);
       expect(idle + busy).toBeLessThanOrEqual(size);
-      expect(metrics.sum('database_connections', { database, state: 'waiting' })).toBe(0);
+      expect(metrics.gauge('database_connections', { database, state: 'waiting' })).toBe(0);
     }
   });
 

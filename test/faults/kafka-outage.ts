@@ -31,7 +31,7 @@ export async function expectServedWithoutKafka(
       expect(readiness).toMatchObject({ status: 200, ready: true });
       expect(readiness.checks['event bus']).toMatch(/not consuming/);
       const metrics = await readMetrics(demo, name);
-      expect(metrics.sum('health_check', { check: 'event bus' })).toBe(0);
+      expect(metrics.gauge('health_check', { check: 'event bus' })).toBe(0);
     }
 
     // A replica killed during the outage starts again and takes calls without Kafka.

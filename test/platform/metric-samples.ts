@@ -14,13 +14,23 @@ export class MetricSamples {
     });
   }
 
-  /** The sum over all samples of `creditlane_<name>` that have these labels; 0 when there are none. */
+  /** The sum over all samples of `creditlane_<name>` that have these labels. Throws when there is no such metric. */
   sum(name: string, labels: Record<string, string> = {}): number {
+    if (!this.names.has(`creditlane_${name}`)) throw new Error(`no metric creditlane_${name}`);
+    return this.#find(name, labels).reduce((sum, { value }) => sum + value, 0);
+  }
+
+  /** As `sum`. Throws also when no sample has these labels: a gauge shows its 0, which a counter need not. */
+  gauge(name: string, labels: Record<string, string> = {}): number {
+    if (this.#find(name, labels).length > 0) return this.sum(name, labels);
+    throw new Error(`creditlane_${name} has no sample with ${JSON.stringify(labels)}`);
+  }
+
+  #find(name: string, labels: Record<string, string>): Sample[] {
     const wanted = Object.entries(labels);
     return this.samples
       .filter((sample) => sample.name === `creditlane_${name}`)
-      .filter((sample) => wanted.every(([label, value]) => sample.labels[label] === value))
-      .reduce((sum, { value }) => sum + value, 0);
+      .filter((sample) => wanted.every(([label, value]) => sample.labels[label] === value));
   }
 
   /** Whether a sample of the metric fits the matchers of a PromQL selector; `name` is the whole name. */
