@@ -1,11 +1,12 @@
-import { makeApplication, makeSubmission } from '@creditlane/local/demo/demo';
+import { makeApplication, makeSubmission, setDemoDestination } from '@creditlane/local/demo/demo';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Answer, SubmissionIds } from '../platform/api-client.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { SubmissionIds } from '../platform/api-client.ts';
 import { eventually } from '../platform/eventually.ts';
 import { hexSignature } from '../platform/hex-signature.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
 import type { ReceivedWebhook } from '../platform/webhook-inbox-client.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../platform/webhook-receiver.ts';
 
 type Json = Record<string, unknown>;
 
@@ -52,7 +53,7 @@ describe('an exported application reaches its one integration, whole', () => {
   beforeAll(async () => {
     platform = await startTestPlatform({
       // So many that no delivery is dead before a test has seen its failure.
-      dispatcher: { RETRY_DELAYS: Array(20).fill('200ms').join() },
+      dispatcher: { RETRY_DELAYS: Array(20).fill('200ms').join(), DESTINATIONS_CACHE: '0ms' },
       onLogLine: (line) => void logLines.push(line),
     });
     const { body } = await platform.api.get('/openapi.json');
@@ -85,6 +86,19 @@ describe('an exported application reaches its one integration, whole', () => {
     await platform.settle();
     await platform.inbox.clear();
     return { applicationId, creditorId: demo.creditorId };
+  }
+
+  /** A receiver that gets the webhooks of an integration until the test ends. */
+  async function receiveFor(integrationId: string): Promise<WebhookReceiver> {
+    const { baseUrl, keys, inboxUrl } = platform.demo;
+    const access = { baseUrl, platformKey: keys.platform };
+    const receiver = await startWebhookReceiver();
+    onTestFinished(async () => {
+      await setDemoDestination({ ...access, inboxUrl }, integrationId);
+      await receiver.close();
+    });
+    await setDemoDestination({ ...access, inboxUrl: receiver.url }, integrationId);
+    return receiver;
   }
 
   async function receiveExport(submission: SubmissionIds): Promise<ReceivedWebhook> {
@@ -173,20 +187,25 @@ describe('an exported application reaches its one integration, whole', () => {
   });
 
   test('both signatures of an export verify, and every attempt has the same bytes', async () => {
+    const { webhookSecret } = platform.demo;
     const submission = await platform.submitNewApplication();
     await platform.settle();
-    await platform.inbox.clear();
-    await platform.inbox.setBehaviour('fail');
-    const failedBefore = await platform.countFailedAttempts();
+    const receiver = await receiveFor(platform.demo.integrationId);
+    receiver.answerWith(500);
     await platform.exportApplication(submission);
-    await platform.waitForFailedAttempt(failedBefore);
-    await platform.inbox.setBehaviour('accept');
-    const [webhook] = (await platform.inbox.waitFor(1)) as [ReceivedWebhook];
-    const { webhookSecret } = platform.demo;
-    expect(webhook.path).toBe('/application-exported');
-    expect(webhook.headers['x-service-signature']).toBe(hexSignature(webhookSecret, webhook.body));
-    expect(webhook.headers['x-integration-signature']).toBeUndefined();
-    expect(() => new Webhook(webhookSecret).verify(webhook.body, webhook.headers)).not.toThrow();
+    const { received } = receiver;
+    await expect.poll(() => received.length).toBeGreaterThan(1);
+    receiver.answerWith(204);
+    const failed = received.length;
+    await expect.poll(() => received.length).toBeGreaterThan(failed);
+    await platform.settle();
+    for (const { path, headers, body } of received) {
+      expect(path).toBe('/application-exported');
+      expect(body).toBe(received[0]?.body);
+      expect(headers['x-service-signature']).toBe(hexSignature(webhookSecret, body));
+      expect(headers['x-integration-signature']).toBeUndefined();
+      expect(() => new Webhook(webhookSecret).verify(body, headers)).not.toThrow();
+    }
   });
 
   test('exports and decisions of one application arrive in the order in which they were made', async () => {
@@ -273,21 +292,21 @@ describe('an exported application reaches its one integration, whole', () => {
     expect(await platform.inbox.list()).toHaveLength(1);
   });
 
-  test('an integration without a grant, or of another tenant, is refused and receives nothing', async () => {
+  test('an integration of another tenant, which has no grant, is refused as one that does not exist, and receives nothing', async () => {
     const submission = await platform.submitNewApplication();
-    const { otherTenant } = platform.demo;
-    const exportTo = (integrationId: string): Promise<Answer> =>
-      platform.api.post(`/applications/${submission.applicationId}/export`, {
-        integrationId,
-        creditorId: submission.creditorId,
-      });
-    const answers = [
-      await exportTo(otherTenant.integrationId),
-      await exportTo(submission.applicationId),
-    ];
-    for (const { status, body } of answers) {
+    await platform.settle();
+    await platform.inbox.clear();
+    const { integrationId: ofOtherTenant } = platform.demo.otherTenant;
+    const { received } = await receiveFor(ofOtherTenant);
+    for (const integrationId of [ofOtherTenant, submission.applicationId]) {
+      const { status, body } = await platform.api.post(
+        `/applications/${submission.applicationId}/export`,
+        { integrationId, creditorId: submission.creditorId },
+      );
       expect([status, body.code]).toEqual([404, 'integration_not_found']);
     }
+    await platform.settle();
+    expect([...received, ...(await platform.inbox.list())]).toEqual([]);
   });
 
   test('the content of an export is only in its webhook: not in databases, events, metrics, logs or answers', async () => {
