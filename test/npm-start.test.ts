@@ -60,29 +60,16 @@ describe('npm start', { timeout: 240_000 }, () => {
     expect([pdf.status, pdf.headers.get('content-type')]).toEqual([200, 'application/pdf']);
   });
 
-  test('a page of another site neither reads nor empties the webhook inbox, and webhooks arrive', async () => {
+  test('a page of another site neither reads nor empties the webhook inbox', async () => {
     const inbox = new WebhookInboxClient(demo.inboxUrl);
     await inbox.clear();
-    const statusOf = async (...args: string[]) => {
-      const print = [
-        '--silent',
-        '--output',
-        join(dataDir, 'answer'),
-        '--write-out',
-        '%{http_code}',
-      ];
-      return (await run('curl', [...print, ...args, demo.inboxUrl])).stdout;
-    };
-    const { port } = new URL(demo.inboxUrl);
-    // The browser of a person on this machine, after DNS rebinding and without.
-    expect(await statusOf('--header', `Host: evil.example:${port}`)).toBe('421');
-    expect(await statusOf('--header', 'Origin: https://evil.example')).toBe('403');
-    expect(await statusOf('--header', `Host: evil.example:${port}`, '--request', 'DELETE')).toBe(
-      '421',
-    );
     await recordDemoDecision(demo, 'APPROVED');
-    const webhooks = await inbox.waitFor(1);
-    expect(webhooks.map(({ path }) => path)).toEqual(['/application-approved']);
+    await inbox.waitFor(1);
+    for (const method of ['GET', 'DELETE']) {
+      const headers = { origin: 'https://evil.example' };
+      expect((await fetch(demo.inboxUrl, { method, headers })).status).toBe(403);
+    }
+    expect(await inbox.list()).toMatchObject([{ path: '/application-approved' }]);
   });
 
   test('a second start on the same data directory is refused in one line, and the first goes on', async () => {

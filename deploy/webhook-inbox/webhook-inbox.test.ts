@@ -227,7 +227,7 @@ describe('the page', () => {
       const digest = createHash('sha256').update(content).digest('base64');
       expect(policy).toContain(`${element}-src 'sha256-${digest}'`);
     }
-    expect(policy).toContain("default-src 'none'");
+    expect(policy).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
     expect(html).not.toMatch(/https?:\/\/|innerHTML|insertAdjacentHTML|document\.write| on\w+="/);
   });
 
@@ -268,6 +268,28 @@ test('unknown paths and methods are refused with a reason', async () => {
   expect(await unknown.json()).toMatchObject({ status: 404 });
   const wrong = await fetch(`${inbox.url}/behaviour`, { method: 'DELETE' });
   expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST, GET, PUT']);
+});
+
+test('a page of another site neither reads nor changes the inbox', async () => {
+  await deliver('/application-approved');
+  const requests = [
+    ['GET', '/'],
+    ['GET', '/events'],
+    ['GET', '/behaviour'],
+    ['DELETE', '/'],
+    ['PUT', '/behaviour', '{"mode":"fail"}'],
+    ['PUT', '/secret', `{"secret":"whsec_${randomBytes(32).toString('base64')}"}`],
+    ['POST', '/application-booked', BODY],
+  ] as const;
+  const headers = { origin: 'https://evil.example' };
+  for (const [method, path, body = null] of requests) {
+    const answer = await fetch(`${inbox.url}${path}`, { method, headers, body });
+    expect([method, path, answer.status]).toEqual([method, path, 403]);
+    expect(await answer.text()).not.toContain('Beleg');
+  }
+  expect(await arrivals()).toMatchObject([{ path: '/application-approved' }]);
+  expect(await behaviour()).toMatchObject({ mode: 'accept' });
+  expect(secrets).toEqual([SECRET]);
 });
 
 test('the start rejects when the port is in use', async () => {
