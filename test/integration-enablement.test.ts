@@ -1,10 +1,11 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { makeApplication } from '@creditlane/local/demo/demo';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ACCESS_CHANGES_WITHIN_MS } from './platform/access-change.ts';
 import { decisionPath } from './platform/api-client.ts';
 import { eventually } from './platform/eventually.ts';
+import { hexSignature } from './platform/hex-signature.ts';
 import { openTestPlatform } from './platform/shared-platform.ts';
 import type { TestPlatform } from './platform/test-platform.ts';
 
@@ -89,9 +90,7 @@ describe('a retailer enables an integration', { timeout: 60_000 }, () => {
     expect(webhook?.path).toBe('/integration-enabled');
     const { body = '', headers = {} } = webhook ?? {};
     expect(JSON.parse(body)).toEqual({ retailerId, retailerName: 'Aurora Auto', configJson });
-    const key = Buffer.from(webhookSecret.slice('whsec_'.length), 'base64');
-    const hmac = createHmac('sha256', key).update(body).digest('hex');
-    expect(headers['x-integration-signature']).toBe(hmac);
+    expect(headers['x-integration-signature']).toBe(hexSignature(webhookSecret, body));
     expect(headers['x-service-signature']).toBeUndefined();
     expect(() => new Webhook(webhookSecret).verify(body, headers)).not.toThrow();
     await platform.settle();

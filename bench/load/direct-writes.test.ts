@@ -3,12 +3,13 @@ import { migrate } from '@creditlane/postgres/migrate';
 import { createTestDatabase } from '@creditlane/postgres/test-database';
 import { newId } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runSql } from '../data/sql.ts';
 import { measureDirectWrites } from './direct-writes.ts';
 
 test("PostgreSQL alone records a decision for each run of the service's statement", async () => {
   const { url, drop } = await createTestDatabase('direct_writes');
+  onTestFinished(drop);
   await migrate(url, [...decisions.database.migrations], silentLog);
   const [applicationId, creditorId] = [newId(), newId()];
   await runSql(
@@ -28,5 +29,4 @@ test("PostgreSQL alone records a decision for each run of the service's statemen
   );
   expect(written?.calls).toBeGreaterThan(0);
   expect(written?.calls).toBe(written?.decisions);
-  await drop();
 });

@@ -1,10 +1,11 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { requireDescribedWebhook } from '@creditlane/gateway/document/test-described-webhooks';
 import { Webhook } from 'standardwebhooks';
+import { hexSignature } from '../platform/hex-signature.ts';
 import type { WebhookRequest } from './history/history.ts';
 import { markerOf } from './history/marker.ts';
 
@@ -118,9 +119,7 @@ function isSigned({ headers, body }: SignedRequest, secret: string): boolean {
   } catch {
     return false;
   }
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  const plain = createHmac('sha256', key).update(body).digest('hex');
-  return headers['x-service-signature'] === plain;
+  return headers['x-service-signature'] === hexSignature(secret, body);
 }
 
 function readHeaders({ headers }: IncomingMessage): Record<string, string> {
