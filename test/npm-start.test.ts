@@ -4,9 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Demo } from '@creditlane/local/demo/demo';
-import { HOST } from '@creditlane/local/host';
-import { choosePorts } from '@creditlane/local/ports';
-import { StartError } from '@creditlane/local/start-error';
+import { findConsecutivePorts } from '@creditlane/supervision/test-consecutive-ports';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   ApiClient,
@@ -19,6 +17,8 @@ import { createDataDir, removeDataDir } from './platform/temporary-data-dir.ts';
 import { WebhookInboxClient } from './platform/webhook-inbox-client.ts';
 
 const run = promisify(execFile);
+/** How many ports an installation takes. */
+const PORTS = 4;
 
 function launch(dataDir: string, args = ['--port', '0']): LaunchedPlatform {
   return new LaunchedPlatform({ dataDir, program: 'local/main.ts', args });
@@ -36,7 +36,7 @@ describe('npm start', { timeout: 240_000 }, () => {
   };
   beforeAll(async () => {
     dataDir = await createDataDir('npm-start');
-    args = ['--port', String(await findFreePorts())];
+    args = ['--port', String(await findConsecutivePorts(PORTS))];
     await start();
   }, 180_000);
   afterAll(async () => {
@@ -128,7 +128,7 @@ describe('npm start', { timeout: 240_000 }, () => {
     await platform.stop();
 
     // The inbox has another address, so that the start sets the destination, which is a new one, to it.
-    args = ['--port', String(await findFreePorts())];
+    args = ['--port', String(await findConsecutivePorts(PORTS))];
     await start();
     await recordDemoDecision(demo, 'BOOKED');
     expect(await signatures(2)).toMatchObject([valid, valid]);
@@ -231,18 +231,6 @@ describe('npm start ends', { timeout: 120_000 }, () => {
     expect(platform.output.trim().split('\n')).toEqual([expect.stringMatching(message)]);
   });
 });
-
-/** The first of as many consecutive free ports as an installation needs. */
-async function findFreePorts(): Promise<number> {
-  for (;;) {
-    const first = 12_000 + Math.floor(Math.random() * 20_000);
-    try {
-      return (await choosePorts({ first, host: HOST })).api;
-    } catch (error) {
-      if (!(error instanceof StartError)) throw error;
-    }
-  }
-}
 
 async function occupyPort(): Promise<{ server: Server; port: number }> {
   const server = createServer();

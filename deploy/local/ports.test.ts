@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
+import { findConsecutivePorts } from '@creditlane/supervision/test-consecutive-ports';
 import { expect, test } from 'vitest';
 import { HOST } from './host.ts';
 import { choosePorts } from './ports.ts';
@@ -14,12 +15,12 @@ test('with any free ports, the webhook inbox keeps its former port while that is
   const other = createServer().listen(formerInbox, HOST);
   await once(other, 'listening');
   const moved = await choosePorts({ first: 0, host: HOST, formerInbox });
-  other.close();
+  await once(other.close(), 'close');
   expect(moved.inbox).not.toBe(formerInbox);
 });
 
 test('with a first port, the webhook inbox has the third port, whatever its former one was', async () => {
-  const [first = 0] = await findFreePorts(1);
+  const first = await findConsecutivePorts(6);
   const ports = await choosePorts({ first, host: HOST, services: 2, formerInbox: first + 9 });
   expect(ports).toEqual({
     api: first,

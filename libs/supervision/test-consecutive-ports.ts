@@ -1,0 +1,15 @@
+/** For tests: ports that follow one another. */
+import { findFreePorts, PortUnavailableError } from './free-ports.ts';
+
+/** The first of `count` consecutive ports that can be listened on at this moment. */
+export async function findConsecutivePorts(count: number): Promise<number> {
+  for (;;) {
+    const [first = 0] = await findFreePorts(1);
+    try {
+      await findFreePorts(count, { first });
+      return first;
+    } catch (error) {
+      if (!(error instanceof PortUnavailableError)) throw error;
+    }
+  }
+}
