@@ -332,7 +332,7 @@ test('the autoscaler adds a replica of a service that uses more of its processor
   await creditlane.untilComplete('decisions');
 });
 
-test('a real Prometheus scrapes every pod, and fires the alert of a destination that is gone', async () => {
+test('a real Prometheus scrapes every pod, misses no service, and fires the alert of a destination that is gone', async () => {
   const prometheus = await startPrometheus(cluster.daemons, readInputs(), await creditlane.pods());
   await expect.poll(() => prometheus.scraped()).toEqual(INSTALLED.toSorted());
   await expect.poll(() => prometheus.value('creditlane_webhook_disabled_destinations')).toBe(0);
@@ -343,8 +343,12 @@ test('a real Prometheus scrapes every pod, and fires the alert of a destination 
   const inboxUrl = `http://${RECEIVER.host}:${RECEIVER.port}`;
   await seedDemoData({ baseUrl, platformKey: keys.platform, inboxUrl });
   await expect
-    .poll(() => prometheus.firing(), { timeout: 120_000 })
-    .toContain('CreditlaneDestinationDisabled');
+    .poll(() => prometheus.alerts(), { timeout: 120_000 })
+    .toContainEqual({ name: 'CreditlaneDestinationDisabled', state: 'firing' });
+  // An alert of absence is pending for two minutes before it fires.
+  const absences = async () =>
+    (await prometheus.alerts()).filter(({ name }) => name.endsWith('Absent'));
+  await expect.poll(absences).toEqual([]);
   gone.close();
 });
 

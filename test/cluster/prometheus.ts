@@ -14,8 +14,13 @@ export interface Prometheus {
   scraped(): Promise<string[]>;
   /** The sum of a metric over all pods; undefined while there is no sample. */
   value(metric: string): Promise<number | undefined>;
-  /** The names of the alerts that fire. */
-  firing(): Promise<string[]>;
+  /** The alerts that fire, or are about to. */
+  alerts(): Promise<Alert[]>;
+}
+
+interface Alert {
+  name: string;
+  state: 'pending' | 'firing';
 }
 
 /** Resolves once it is ready. */
@@ -24,10 +29,10 @@ export async function startPrometheus(
   { parts, dir }: ClusterInputs,
   pods: readonly Pod[],
 ): Promise<Prometheus> {
-  // Debian's Prometheus has no discovery by the API server.
+  // Debian's Prometheus has no discovery by the API server. The job is the service, as the chart's monitors set it.
   const targets = pods.map(({ metadata, status }) => ({
     targets: [`${status.podIP}:9090`],
-    labels: { component: metadata.labels['app.kubernetes.io/component'] },
+    labels: { job: metadata.labels['app.kubernetes.io/component'] },
   }));
   const config = {
     global: { scrape_interval: '5s', evaluation_interval: '5s' },
@@ -52,17 +57,16 @@ export async function startPrometheus(
   };
   return {
     async scraped() {
-      const { result } = await read('query?query=min(up)by(component)==1');
-      return result.map(({ metric }) => metric.component ?? '').sort();
+      const { result } = await read('query?query=min(up)by(job)==1');
+      return result.map(({ metric }) => metric.job ?? '').sort();
     },
     async value(metric) {
       const { result } = await read(`query?query=sum(${metric})`);
       return result[0] && Number(result[0].value[1]);
     },
-    async firing() {
+    async alerts() {
       const { alerts } = await read('alerts');
-      const firing = alerts.filter(({ state }) => state === 'firing');
-      return firing.map(({ labels }) => labels.alertname ?? '');
+      return alerts.map(({ labels, state }) => ({ name: labels.alertname ?? '', state }));
     },
   };
 }
@@ -70,5 +74,5 @@ export async function startPrometheus(
 /** As Prometheus' HTTP API answers a query, and with its alerts. */
 interface Found {
   result: { metric: Record<string, string>; value: [number, string] }[];
-  alerts: { state: string; labels: Record<string, string> }[];
+  alerts: { state: Alert['state']; labels: Record<string, string> }[];
 }
