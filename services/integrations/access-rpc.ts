@@ -39,7 +39,7 @@ export function accessRoutes({ database, platformKeys }: AccessDeps): ServiceRou
 
     async listGrants({ integrationId, side, ...page }) {
       const holder = {
-        integrationId: integrationId.toLowerCase(),
+        integrationId,
         side: side === GrantSide.RETAILER ? ('retailer' as const) : ('creditor' as const),
       };
       const { items, nextCursor } = await listGrants(pool, holder, page);

@@ -18,10 +18,7 @@ export type RpcDeps = RegisterIntegrationDeps &
   SetDestinationDeps &
   RotateSecretDeps;
 
-/**
- * The routes of IntegrationsService to mount. Ids may arrive in either case; tables and sealed records
- * have them in lower case.
- */
+/** The routes of IntegrationsService to mount. */
 export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
   const { requests, clock } = deps;
   const setGrant = async (
@@ -32,48 +29,37 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
   ): Promise<object> => {
     const db = (await integrationRecords(requests, call, integrationId)).onRow(integrationId);
     const change = granted ? saveGrant : revokeGrant;
-    await change(db, side, integrationId, id.toLowerCase(), clock());
+    await change(db, side, integrationId, id, clock());
     return {};
   };
 
   return implement(IntegrationsService, {
-    registerIntegration: (request, call) =>
-      registerIntegration(deps, lowerCaseIntegrationId(request), call),
+    registerIntegration: (request, call) => registerIntegration(deps, request, call),
 
-    getIntegration(request, call) {
-      const { integrationId } = lowerCaseIntegrationId(request);
-      return getIntegration(requests.of(call, { integrations: [integrationId] }), integrationId);
-    },
+    getIntegration: ({ integrationId }, call) =>
+      getIntegration(requests.of(call, { integrations: [integrationId] }), integrationId),
 
-    issueKey: (request, call) => issueKey(deps, lowerCaseIntegrationId(request), call),
+    issueKey: (request, call) => issueKey(deps, request, call),
 
-    async revokeKey(request, call) {
-      const { integrationId, keyId } = lowerCaseIntegrationId(request);
+    async revokeKey({ integrationId, keyId }, call) {
       const db = (await integrationRecords(requests, call, integrationId)).onRow(integrationId);
-      const exists = await revokeKey(db, integrationId, keyId.toLowerCase(), clock());
+      const exists = await revokeKey(db, integrationId, keyId, clock());
       if (!exists) throw notFound('key_not_found', 'The integration has no such key.');
       return {};
     },
 
-    grantRetailer: (request, call) =>
-      setGrant('retailer', lowerCaseIntegrationId(request), request.retailerId, call),
+    grantRetailer: (request, call) => setGrant('retailer', request, request.retailerId, call),
 
-    grantCreditor: (request, call) =>
-      setGrant('creditor', lowerCaseIntegrationId(request), request.creditorId, call),
+    grantCreditor: (request, call) => setGrant('creditor', request, request.creditorId, call),
 
-    setDestination: (request, call) => setDestination(deps, lowerCaseIntegrationId(request), call),
+    setDestination: (request, call) => setDestination(deps, request, call),
 
-    async removeDestination(request, call) {
-      const { integrationId } = lowerCaseIntegrationId(request);
+    async removeDestination({ integrationId }, call) {
       const db = (await integrationRecords(requests, call, integrationId)).onRow(integrationId);
       await deleteDestination(db, integrationId);
       return {};
     },
 
-    rotateSecret: (request, call) => rotateSecret(deps, lowerCaseIntegrationId(request), call),
+    rotateSecret: (request, call) => rotateSecret(deps, request, call),
   });
-}
-
-function lowerCaseIntegrationId<R extends { integrationId: string }>(request: R): R {
-  return { ...request, integrationId: request.integrationId.toLowerCase() };
 }

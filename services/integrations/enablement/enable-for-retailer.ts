@@ -58,7 +58,6 @@ export interface EnableForRetailerDeps {
  * force, nothing changes and no event is published. Withdrawing the grant ends an enabling, so enabling again
  * after a withdrawal is reported again; so is enabling after the platform alone gave the grant.
  *
- * @param request with its ids in lower case
  * @throws Fault `invalid_configuration`, `integration_not_found`, `retailer_not_found`, or a fault of the
  *   idempotency key
  */

@@ -20,31 +20,26 @@ export type EnablementDeps = SetEnablementDeps &
     log: Log;
   };
 
-/** The routes of EnablementService to mount. Ids may arrive in either case; tables have them in lower case. */
+/** The routes of EnablementService to mount. */
 export function enablementRoutes(deps: EnablementDeps): ServiceRoutes {
   return implement(EnablementService, {
     enableIntegration: ({ creditorId }, call) =>
-      setEnablement(deps, creditorId.toLowerCase(), { status: 'ENABLED' }, call),
+      setEnablement(deps, creditorId, { status: 'ENABLED' }, call),
 
     disableIntegration({ creditorId, reason }, call) {
       const change = { status: 'DISABLED', reason: reason || undefined } as const;
-      return setEnablement(deps, creditorId.toLowerCase(), change, call);
+      return setEnablement(deps, creditorId, change, call);
     },
 
     setIntegrationStatus({ creditorId, status }, call) {
       // The rules of the proto leave the three statuses that an integration may set.
       const change = { status: EnablementStatus[status] as EnablementStatusName };
-      return setEnablement(deps, creditorId.toLowerCase(), change, call);
+      return setEnablement(deps, creditorId, change, call);
     },
 
-    getIntegrationEnablement: ({ creditorId }, call) =>
-      getEnablement(deps, creditorId.toLowerCase(), call),
+    getIntegrationEnablement: ({ creditorId }, call) => getEnablement(deps, creditorId, call),
 
-    enableForRetailer(request, call) {
-      const integrationId = request.integrationId.toLowerCase();
-      const retailerId = request.retailerId.toLowerCase();
-      return enableForRetailer(deps, { ...request, integrationId, retailerId }, call);
-    },
+    enableForRetailer: (request, call) => enableForRetailer(deps, request, call),
 
     async getRetailerEnablement({ enablementId }) {
       const { owner, keyRing, log } = deps;
