@@ -53,10 +53,7 @@ export function creditFileRoutes(
 
     async eraseApplicant({ retailerId, applicantId }, call) {
       const { identity, requestId } = call;
-      const applicant = {
-        retailerId: retailerId.toLowerCase(),
-        applicantId: applicantId.toLowerCase(),
-      };
+      const applicant = { retailerId, applicantId };
       const eraser = { actor: actorOf(identity), requestId };
       // An erasure waits for the head of the retailer's chain, to which it appends records: in the retailer's turns, the
       // erasures of one retailer leave connections for everything else.

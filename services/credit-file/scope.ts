@@ -2,7 +2,7 @@
 import type { Call } from '@creditlane/rpc/call';
 import { type Fault, notFound } from '@creditlane/rpc/fault';
 
-/** Names an applicant of an application; both ids in lower case. */
+/** Names an applicant of an application. */
 export interface ApplicantRef {
   applicationId: string;
   applicantId: string;
@@ -26,11 +26,8 @@ export function applicantCall(
   const { retailerId } = call.identity;
   if (retailerId === undefined) throw applicantNotFound();
   return {
-    applicant: {
-      applicationId: applicationId.toLowerCase(),
-      applicantId: applicantId.toLowerCase(),
-    },
-    retailerId: retailerId.toLowerCase(),
+    applicant: { applicationId, applicantId },
+    retailerId,
     call,
   };
 }

@@ -45,10 +45,9 @@ export interface BureauCredentialsDeps {
  */
 export async function setBureauCredentials(
   deps: BureauCredentialsDeps,
-  { retailerId: anyCase, credentials: given }: SetBureauCredentialsRequest,
+  { retailerId, credentials: given }: SetBureauCredentialsRequest,
   call: Call,
 ): Promise<void> {
-  const retailerId = anyCase.toLowerCase();
   const credentials = credentialsOf(given);
   deps.requireConfigured(credentials.source);
   checkCredentials(credentials, deps.hostRules);
@@ -63,20 +62,18 @@ export async function setBureauCredentials(
 /** The retailer's credentials without their secrets. */
 export async function listBureauCredentials(
   deps: BureauCredentialsDeps,
-  anyCase: string,
+  retailerId: string,
   call: Call,
 ): Promise<ListBureauCredentialsResponse['credentials']> {
-  const retailerId = anyCase.toLowerCase();
   const rows = await findCredentials(scopeOf(deps, retailerId, call), retailerId);
   return rows.map((row) => storedMessage(openCredentials(deps.keyRing, row), row.setAt));
 }
 
 export async function removeBureauCredentials(
   deps: BureauCredentialsDeps,
-  { retailerId: anyCase, source }: { retailerId: string; source: Source },
+  { retailerId, source }: { retailerId: string; source: Source },
   call: Call,
 ): Promise<void> {
-  const retailerId = anyCase.toLowerCase();
   await inTransaction(scopeOf(deps, retailerId, call).onRow(retailerId), async (tx) => {
     if (!(await removeCredentials(tx, retailerId, source))) return;
     await recordChange(deps, tx, 'CREDENTIALS_REMOVED', { retailerId, source }, call);

@@ -109,7 +109,7 @@ export function creditFileOperations(
       const request = { ...path, expiresAt: BigInt(expires), signature };
       // Before the turn: anybody may send links that nobody has signed.
       await unlessUnknown(creditFiles.checkDocumentLink(request, context));
-      const { pdf } = await documentOpenings.run(path.fileId.toLowerCase(), () =>
+      const { pdf } = await documentOpenings.run(path.fileId, () =>
         creditFiles.readDocument(request, context),
       );
       ctx.set('Cache-Control', 'private, no-store');
