@@ -58,8 +58,6 @@ export async function commentAsCreditor(
 /**
  * Adds a comment of a retailer's user, queued for delivery to the creditor. Throws a Fault of
  * `checkContent` or `checkRetailerComment`.
- *
- * @param request with its ids in lower case
  */
 export async function commentAsRetailerUser(
   deps: AddCommentDeps,

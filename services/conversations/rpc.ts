@@ -1,9 +1,5 @@
 /** ConversationsService: translates between the messages of the contract and the use cases. */
-import { create } from '@bufbuild/protobuf';
-import {
-  CommentAsRetailerUserRequestSchema,
-  ConversationsService,
-} from '@creditlane/proto/conversations/v1/conversations_service';
+import { ConversationsService } from '@creditlane/proto/conversations/v1/conversations_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { submissionCall } from '@creditlane/rpc/submission-call';
 import { type AddCommentDeps, commentAsCreditor, commentAsRetailerUser } from './add-comment.ts';
@@ -16,9 +12,7 @@ export function conversationsRoutes(deps: AddCommentDeps & ReadConversationDeps)
       commentAsCreditor(deps, submissionCall(request, call), request),
 
     async commentAsRetailerUser(request, call) {
-      const userId = request.userId.toLowerCase();
-      const lowerCased = create(CommentAsRetailerUserRequestSchema, { ...request, userId });
-      await commentAsRetailerUser(deps, submissionCall(request, call), lowerCased);
+      await commentAsRetailerUser(deps, submissionCall(request, call), request);
       return {};
     },
 

@@ -35,7 +35,7 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
         destinationId: destination.destinationId,
         state: stateNameOf(request.state),
         event: request.event || undefined,
-        applicationId: request.applicationId.toLowerCase() || undefined,
+        applicationId: request.applicationId || undefined,
         createdFrom: createdFrom && readTime(createdFrom),
         createdBefore: createdBefore && readTime(createdBefore),
       };
@@ -48,12 +48,12 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
 
     async getOwnDelivery({ deliveryId }, call) {
       const destination = await findOwnDestination(destinations, call);
-      return readOwnDelivery(deps, destination, deliveryId.toLowerCase(), call);
+      return readOwnDelivery(deps, destination, deliveryId, call);
     },
 
     async replayDelivery({ deliveryId }, call) {
       const destination = await findOwnDestination(destinations, call);
-      return replayDelivery(deps, destination, deliveryId.toLowerCase(), call);
+      return replayDelivery(deps, destination, deliveryId, call);
     },
 
     async replayDeliveries({ filter }, call) {
@@ -68,9 +68,9 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
       return requestReplayJob(deps, destination, read, call);
     },
 
-    getReplay: async ({ replayId }, call) => readReplayJob(deps, replayId.toLowerCase(), call),
+    getReplay: async ({ replayId }, call) => readReplayJob(deps, replayId, call),
 
-    cancelReplay: async ({ replayId }, call) => cancelReplayJob(deps, replayId.toLowerCase(), call),
+    cancelReplay: async ({ replayId }, call) => cancelReplayJob(deps, replayId, call),
 
     async sendTestEvent(request, call) {
       return sendTestEvent(await findOwnDestination(destinations, call), request, call);
