@@ -6,18 +6,20 @@ import { LRUCache } from 'lru-cache';
 import { readPrivateKey, readPublicKey, type TrustedKeys } from './credentials/identity-keys.ts';
 import { type Fault, unauthenticated } from './fault.ts';
 
-/** The caller of a method. That of a verified token has the ids of its scope in lower case. */
-export type Identity = {
+/** The one retailer and the one creditor that a call may act for. An empty scope covers nothing. */
+export type Scope = {
+  readonly retailerId?: string | undefined;
+  readonly creditorId?: string | undefined;
+};
+
+/** The caller of a method, and the scope of the call. Verified, it has the ids of the scope in lower case. */
+export type Identity = Scope & {
   readonly kind: 'integration' | 'platform' | 'service';
   /** The id of the integration or platform key, or the name of the service. */
   readonly subject: string;
   readonly permissions: readonly string[];
-  /** Part of the scope: the one retailer that the call may act for. */
-  readonly retailerId?: string | undefined;
   /** The retailer that X-Service-Retailer-ID names, where the record is another one's of its group. It permits nothing. */
   readonly retailerContext?: string | undefined;
-  /** Part of the scope: the one creditor that the call may act for. */
-  readonly creditorId?: string | undefined;
 };
 
 /** The only issuer whose tokens may name an integration or a platform key. Others name themselves. */

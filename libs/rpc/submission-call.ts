@@ -1,8 +1,9 @@
-/** A call that concerns one submission: its names, the scope of the caller, and what is answered outside of it. */
+/** What names a submission, a call that concerns one, and what is answered outside of its scope. */
 import type { Call } from './call.ts';
 import { type Fault, notFound } from './fault.ts';
+import type { Scope } from './identity.ts';
 
-/** Names one application submitted to one creditor; both ids in lower case. */
+/** Names one application submitted to one creditor. */
 export interface SubmissionKey {
   applicationId: string;
   creditorId: string;
@@ -13,39 +14,18 @@ export function rowOf({ applicationId, creditorId }: SubmissionKey): string {
   return `${applicationId} ${creditorId}`;
 }
 
-/** The creditor and the retailer that a call may act for, in lower case. An empty scope covers nothing. */
-export interface Scope {
-  creditorId?: string | undefined;
-  retailerId?: string | undefined;
-}
-
-/** A call that concerns one submission, and the scope whose submissions it may act on. */
+/** A call that concerns one submission. It may act on those within the scope of its identity. */
 export interface SubmissionCall {
   submission: SubmissionKey;
-  scope: Scope;
   call: Call;
 }
 
-/**
- * The call, with the submission that its request names. Ids may arrive in either case; tables, events and
- * comparisons have them in lower case.
- */
+/** The call, with the submission that its request names. */
 export function submissionCall(
   { applicationId, creditorId }: SubmissionKey,
   call: Call,
 ): SubmissionCall {
-  const { identity } = call;
-  return {
-    submission: {
-      applicationId: applicationId.toLowerCase(),
-      creditorId: creditorId.toLowerCase(),
-    },
-    scope: {
-      creditorId: identity.creditorId?.toLowerCase(),
-      retailerId: identity.retailerId?.toLowerCase(),
-    },
-    call,
-  };
+  return { submission: { applicationId, creditorId }, call };
 }
 
 /** The same fault for another tenant's submission, for an application that was not submitted, and for an unknown one. */

@@ -44,10 +44,10 @@ export async function commentAsCreditor(
   submissionCall: SubmissionCall,
   { userName, comment }: CommentAsCreditorRequest,
 ): Promise<CommentAsCreditorResponse> {
-  const { submission, scope } = submissionCall;
+  const { submission, call } = submissionCall;
   checkContent(comment, userName);
   // Only its creditor comments on a submission; to any other caller the submission does not exist.
-  if (scope.creditorId !== submission.creditorId) throw submissionNotFound();
+  if (call.identity.creditorId !== submission.creditorId) throw submissionNotFound();
   return addOnce(deps, submissionCall, async () => {
     const state = await findSubmissionState(deps.applications, submissionCall);
     const retailerId = checkCreditorComment(state);
@@ -65,10 +65,11 @@ export async function commentAsRetailerUser(
   { userId, comment }: CommentAsRetailerUserRequest,
 ): Promise<void> {
   checkContent(comment);
-  if (submissionCall.scope.retailerId === undefined) throw applicationNotFound();
+  const { identity } = submissionCall.call;
+  if (identity.retailerId === undefined) throw applicationNotFound();
   await addOnce(deps, submissionCall, async () => {
     const state = await findSubmissionState(deps.applications, submissionCall, userId);
-    const { retailerId, authorName } = checkRetailerComment(state, submissionCall.scope);
+    const { retailerId, authorName } = checkRetailerComment(state, identity);
     const content = { userName: authorName, comment };
     return { side: 'RETAILER', retailerId, authorUserId: userId, content };
   });

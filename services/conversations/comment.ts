@@ -2,10 +2,10 @@
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { type Fault, invalid, invalidFields, notFound } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
+import type { Scope } from '@creditlane/rpc/identity';
 import {
   applicationNotFound,
   MUST_NAME_USER,
-  type Scope,
   type SubmissionKey,
   submissionNotFound,
 } from '@creditlane/rpc/submission-call';

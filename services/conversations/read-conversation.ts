@@ -59,11 +59,11 @@ export async function readConversation(
   submissionCall: SubmissionCall,
   { limit, cursor, discarded }: { limit: number; cursor: string; discarded: boolean },
 ): Promise<Page<Comment>> {
-  const { submission, scope, call } = submissionCall;
+  const { submission, call } = submissionCall;
   const list = listOf(submission);
   // One comment more than the page holds shows whether there is a next page.
   const page = { before: sequenceBefore(cursor, list), limit: limit + 1 };
-  const found = await findComments(deps.requests.of(call), submission, scope, page);
+  const found = await findComments(deps.requests.of(call), submission, call.identity, page);
   if (found === undefined) await requireSubmission(deps, submissionCall);
   let damage: SealError | undefined;
   const { items: opened, nextCursor } = pageOf(
@@ -94,10 +94,10 @@ const TRIED_COMMENTS = 100;
 /** Whether the key ring opens one of the conversation's newest comments. */
 async function opensAny(
   { requests, keyRing }: ReadConversationDeps,
-  { submission, scope, call }: SubmissionCall,
+  { submission, call }: SubmissionCall,
 ): Promise<boolean> {
   const newest = { before: sequenceBefore('', listOf(submission)), limit: TRIED_COMMENTS };
-  const rows = (await findComments(requests.of(call), submission, scope, newest)) ?? [];
+  const rows = (await findComments(requests.of(call), submission, call.identity, newest)) ?? [];
   return rows.some((row) => !(openRow(keyRing, row) instanceof SealError));
 }
 
@@ -116,7 +116,8 @@ async function requireSubmission(
   { applications }: ReadConversationDeps,
   submissionCall: SubmissionCall,
 ): Promise<void> {
-  const { submission, scope } = submissionCall;
+  const { submission, call } = submissionCall;
+  const scope = call.identity;
   if (!couldBeInScope(submission, scope)) throw conversationNotFound();
   const { retailerId, submitted } = await findSubmissionState(applications, submissionCall);
   const isOwn = retailerId !== undefined && sideOf(submission, retailerId, scope) !== undefined;
@@ -126,11 +127,11 @@ async function requireSubmission(
 /** Marks the other side's comments as delivered, and resolves to `comments` with their deliveries. */
 async function deliver(
   { requests, clock }: ReadConversationDeps,
-  { submission, scope, call }: SubmissionCall,
+  { submission, call }: SubmissionCall,
   comments: OpenedComment[],
 ): Promise<OpenedComment[]> {
   const queued = comments.filter(
-    (it) => it.deliveredAt === null && it.side !== sideOf(submission, it.retailerId, scope),
+    (it) => it.deliveredAt === null && it.side !== sideOf(submission, it.retailerId, call.identity),
   );
   if (queued.length === 0) return comments;
   const ids = queued.map(({ id }) => id);

@@ -31,9 +31,9 @@ export async function setIncomeStatus(
   submissionCall: SubmissionCall,
   incomeStatus: IncomeStatus,
 ): Promise<SetIncomeStatusResponse> {
-  const { submission, scope, call } = submissionCall;
+  const { submission, call } = submissionCall;
   // Only its creditor sets the income status; to any other caller the submission does not exist.
-  if (scope.creditorId !== submission.creditorId) throw submissionNotFound();
+  if (call.identity.creditorId !== submission.creditorId) throw submissionNotFound();
 
   const { idempotency } = call;
   const db = deps.requests.of(call);
@@ -59,9 +59,9 @@ export async function getIncomeStatus(
   deps: IncomeStatusDeps,
   submissionCall: SubmissionCall,
 ): Promise<MessageInitShape<typeof GetIncomeStatusResponseSchema>> {
-  const { submission, scope, call } = submissionCall;
+  const { submission, call } = submissionCall;
   const { incomeStatus, setAt } = await runOnSubmission(deps, submissionCall, () =>
-    findIncomeStatus(deps.requests.of(call), submission, scope),
+    findIncomeStatus(deps.requests.of(call), submission, call.identity),
   );
   if (incomeStatus === null || setAt === null) return {};
   return { incomeStatus: IncomeStatus[incomeStatus], setAt: timestampFromDate(setAt) };

@@ -16,9 +16,9 @@ export function getDecision(
   deps: ReadDecisionsDeps,
   submissionCall: SubmissionCall,
 ): Promise<Decision> {
-  const { submission, scope, call } = submissionCall;
+  const { submission, call } = submissionCall;
   return runOnSubmission(deps, submissionCall, () =>
-    findLatestDecision(deps.requests.of(call), submission, scope),
+    findLatestDecision(deps.requests.of(call), submission, call.identity),
   );
 }
 
@@ -31,12 +31,12 @@ export async function listDecisions(
   submissionCall: SubmissionCall,
   { limit, cursor }: { limit: number; cursor: string },
 ): Promise<Page<DecisionRecord>> {
-  const { submission, scope, call } = submissionCall;
+  const { submission, call } = submissionCall;
   const list: ListKey = ['decisions', submission.applicationId, submission.creditorId];
   // One record more than the page holds shows whether there is a next page.
   const page = { before: sequenceBefore(cursor, list), limit: limit + 1 };
   const found = await runOnSubmission(deps, submissionCall, () =>
-    findDecisions(deps.requests.of(call), submission, scope, page),
+    findDecisions(deps.requests.of(call), submission, call.identity, page),
   );
   return pageOf(list, found, limit, ({ seq }) => [String(seq)]);
 }

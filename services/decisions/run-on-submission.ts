@@ -36,13 +36,13 @@ export interface SubmissionDeps {
  */
 export async function runOnSubmission<T>(
   { applications, insertSubmission }: SubmissionDeps,
-  { submission: key, scope, call }: SubmissionCall,
+  { submission: key, call }: SubmissionCall,
   operation: () => Promise<T | undefined>,
 ): Promise<T> {
   let result = await operation();
-  if (result === undefined && couldBeInScope(key, scope)) {
+  if (result === undefined && couldBeInScope(key, call.identity)) {
     const submission = await getSubmission(applications, key, call);
-    if (submission !== undefined && isInScope(submission, scope)) {
+    if (submission !== undefined && isInScope(submission, call.identity)) {
       await insertSubmission({ submission, traceparent: call.traceparent });
       result = await operation();
     }

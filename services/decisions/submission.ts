@@ -6,7 +6,7 @@ import {
   DecisionSchema,
   DecisionValue,
 } from '@creditlane/proto/decisions/v1/decision';
-import type { Scope } from '@creditlane/rpc/submission-call';
+import type { Scope } from '@creditlane/rpc/identity';
 
 /** A creditor sees what was submitted to it; a retailer sees what it submitted. */
 export function isInScope(submission: ApplicationSubmitted, scope: Scope): boolean {

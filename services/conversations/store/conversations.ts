@@ -1,7 +1,8 @@
 /** Reads conversations page by page, and marks their comments as delivered. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
+import type { Scope } from '@creditlane/rpc/identity';
 import { MAX_PAGE_BYTES } from '@creditlane/rpc/lists/list-page';
-import type { Scope, SubmissionKey } from '@creditlane/rpc/submission-call';
+import type { SubmissionKey } from '@creditlane/rpc/submission-call';
 import type { Side } from '../comment.ts';
 
 /** A comment as it is stored. */

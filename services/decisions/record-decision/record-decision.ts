@@ -36,10 +36,10 @@ export async function recordDecision(
   submissionCall: SubmissionCall,
   decision: Decision,
 ): Promise<RecordDecisionResponse> {
-  const { submission, scope, call } = submissionCall;
+  const { submission, call } = submissionCall;
   checkDecision(decision);
   // Only its creditor decides on a submission; to any other caller the submission does not exist.
-  if (scope.creditorId !== submission.creditorId) throw submissionNotFound();
+  if (call.identity.creditorId !== submission.creditorId) throw submissionNotFound();
 
   const { idempotency } = call;
   const db = deps.requests.of(call);

@@ -1,8 +1,9 @@
 /** Reads decisions. Every statement filters by the caller's scope, so no row of another tenant is read. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
+import type { Scope } from '@creditlane/rpc/identity';
 import { MAX_PAGE_BYTES } from '@creditlane/rpc/lists/list-page';
-import type { Scope, SubmissionKey } from '@creditlane/rpc/submission-call';
+import type { SubmissionKey } from '@creditlane/rpc/submission-call';
 import { decisionFromRow } from '../decision-row.ts';
 import { DECISION_COLUMN_LIST } from '../tables.ts';
 

@@ -6,14 +6,12 @@ import {
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import { type Fault, forbidden, invalidFields, unauthenticated } from '@creditlane/rpc/fault';
-import type { Identity } from '@creditlane/rpc/identity';
+import type { Identity, Scope } from '@creditlane/rpc/identity';
 import type { AccessRule } from '../document/operation.ts';
 import type { AccessTarget } from '../document/operation-parts/access-target.ts';
 import { type CallLimits, GATEWAY, sharedCall } from './call-limits.ts';
 import type { Caller } from './callers.ts';
 import { cachedLookup } from './lookup-cache.ts';
-
-type Scope = Pick<Identity, 'retailerId' | 'creditorId'>;
 
 export interface AccessPeers {
   readonly access: Client<typeof AccessService>;
