@@ -71,7 +71,7 @@ function markUuids(part: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** UUIDs may come in either case; the services compare them as text. */
+/** UUIDs may come in either case; access compares them as text, and the digest of a repeated request is of the text. */
 function lowerCase(_: true, text: string, __: unknown, at?: DataValidationCxt): true {
   if (at !== undefined) at.parentData[at.parentDataProperty] = text.toLowerCase();
   return true;
