@@ -57,5 +57,5 @@ export function startRetention({ pool, log, purges }: RetentionOptions): Periodi
       );
     }
   };
-  return startPeriodicTask(EVERY_MS, round, EVERY_MS);
+  return startPeriodicTask(EVERY_MS, round, { pauseFirst: true });
 }

@@ -72,5 +72,5 @@ export function startRedriveWorker(options: RedriveWorkerOptions): PeriodicTask 
       }
     }
   };
-  return startPeriodicTask(pollMs, round, pollMs);
+  return startPeriodicTask(pollMs, round, { pauseFirst: true });
 }

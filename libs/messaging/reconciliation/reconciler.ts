@@ -136,7 +136,7 @@ export function startReconciler(options: ReconcilerOptions): PeriodicTask {
         });
       }
     },
-    everyMs,
+    { pauseFirst: true },
   );
 }
 

@@ -92,7 +92,7 @@ export function startFilePurge(deps: PurgeDeps & { log: Log }): PeriodicTask {
       warn({ err });
     }
   };
-  return startPeriodicTask(EVERY_MS, round, EVERY_MS);
+  return startPeriodicTask(EVERY_MS, round, { pauseFirst: true });
 }
 
 function dueBefore({ clock, fileRetentionDays }: PurgeDeps): Date {

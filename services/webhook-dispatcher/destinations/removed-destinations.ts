@@ -33,7 +33,7 @@ export function startEndingRemovedDestinations(deps: RemovedDestinationsDeps): P
       deps.log.warn({ err }, 'removed destinations cannot be found; the next try is in a minute');
     }
   };
-  return startPeriodicTask(EVERY_MS, round, EVERY_MS);
+  return startPeriodicTask(EVERY_MS, round, { pauseFirst: true });
 }
 
 /**

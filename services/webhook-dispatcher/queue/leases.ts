@@ -33,7 +33,7 @@ export function startMaintainingLeases(deps: LeaseDeps): PeriodicTask {
     await expired.end();
   };
   const pauseMs = deps.leaseMs / RENEWALS_PER_LEASE;
-  return startPeriodicTask(pauseMs, renewAndEnd, pauseMs);
+  return startPeriodicTask(pauseMs, renewAndEnd, { pauseFirst: true });
 }
 
 async function renewExpiring(deps: LeaseDeps): Promise<void> {
