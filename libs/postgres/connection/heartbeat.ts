@@ -1,6 +1,6 @@
 /** Knows whether the database answers, so that no request or probe has to ask. */
 
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import { startPeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
 import { loggableMessage } from '@creditlane/runtime/telemetry/error-fields';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type pg from 'pg';
@@ -52,11 +52,16 @@ export function startHeartbeat({ pool, otherPool, log }: HeartbeatOptions): Hear
       state = reason;
     }
   };
-  const stop = new AbortController();
-  const connectionLost = new WakeSignal();
+  const task = startPeriodicTask(AWAY_HEARTBEAT_MS, async () => {
+    const dueInMs = answeredMs + HEARTBEAT_MS - performance.now();
+    if (state === true && !isCheckDue && dueInMs > 0) return dueInMs;
+    isCheckDue = false;
+    await check();
+    return state === true ? 0 : AWAY_HEARTBEAT_MS;
+  });
   const onConnectionLost = () => {
     isCheckDue = true;
-    connectionLost.signal();
+    task.wake();
   };
   // A connection that is released to be closed was lost while a query used it.
   const onRelease = (broken: unknown) => {
@@ -64,24 +69,10 @@ export function startHeartbeat({ pool, otherPool, log }: HeartbeatOptions): Hear
     else if (state === true) onConnectionLost();
   };
   for (const each of [pool, otherPool]) each.on('error', onConnectionLost).on('release', onRelease);
-  const run = async () => {
-    while (!stop.signal.aborted) {
-      const dueInMs = answeredMs + HEARTBEAT_MS - performance.now();
-      if (state === true && !isCheckDue && dueInMs > 0) {
-        await connectionLost.wait(dueInMs, stop.signal);
-      } else {
-        isCheckDue = false;
-        await check();
-        if (state !== true) await connectionLost.wait(AWAY_HEARTBEAT_MS, stop.signal);
-      }
-    }
-  };
-  const running = run();
   return {
     ready: () => state,
     async close() {
-      stop.abort();
-      await running;
+      await task.close();
       for (const each of [pool, otherPool]) {
         each.off('error', onConnectionLost).off('release', onRelease);
       }
