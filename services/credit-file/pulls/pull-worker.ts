@@ -4,7 +4,6 @@ import {
   type PeriodicTask,
   startPeriodicTask,
 } from '@creditlane/runtime/concurrency/periodic-task';
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import {
   nextDueMsQuery,
   type OwnedPull,
@@ -32,21 +31,19 @@ const RENEWALS_PER_LEASE = 3;
 
 export class PullWorker {
   readonly #options: PullWorkerOptions;
-  readonly #stop = new AbortController();
-  readonly #requested = new WakeSignal();
   readonly #running = new Map<OwnedPull, Promise<void>>();
+  readonly #rounds: PeriodicTask;
   readonly #renewal: PeriodicTask;
-  readonly #loop: Promise<void>;
 
   constructor(options: PullWorkerOptions) {
     this.#options = options;
-    this.#loop = this.#run();
+    this.#rounds = startPeriodicTask(options.pollMs, (stop) => this.#runRound(stop));
     this.#renewal = startPeriodicTask(options.leaseMs / RENEWALS_PER_LEASE, () => this.#renew());
   }
 
   /** Begins a pull that has just been stored. */
   wake(): void {
-    this.#requested.signal();
+    this.#rounds.wake();
   }
 
   /**
@@ -54,65 +51,55 @@ export class PullWorker {
    * gets its answer first. The process's shutdown deadline ends the wait, and then the lease.
    */
   async close(): Promise<void> {
-    this.#stop.abort();
-    await this.#loop;
+    await this.#rounds.close();
     await Promise.all(this.#running.values());
     await this.#renewal.close();
   }
 
-  async #run(): Promise<void> {
-    const {
-      pool,
-      log,
-      leaseMs,
-      maxPulls,
-      maxPullsPerRetailer: share,
-      pollMs,
-      onEnded,
-    } = this.#options;
-    const { signal: stop } = this.#stop;
-    while (!stop.aborted) {
-      let pauseMs = pollMs;
-      try {
-        // First, because leases end while the database is away.
-        await this.#renew();
-        const free = maxPulls - this.#running.size;
-        const [nextMs = pollMs, taken, retailersOfLost] = await runPipeline(pool, [
-          // First, so that a pull that becomes due between the two is taken.
-          nextDueMsQuery(),
-          takeDuePullsQuery({ limit: free, share, leaseMs }),
-          retailersOfLostQuery(this.#ownIds()),
-        ]);
-        for (const pull of taken) this.#start(pull);
-        // While all places are taken, the next pull that ends wakes the loop. That is also what a due pull waits for that was
-        // not taken, because its retailer has as many running as it may.
-        if (free > taken.length) pauseMs = Math.min(pollMs, nextMs);
-        const ended = await recordLostPulls(this.#options, retailersOfLost, this.#ownIds());
-        for (const lost of ended) {
-          log.warn({ pullId: lost.id, source: lost.source }, 'the outcome of a pull is unknown');
-          onEnded(lost);
-        }
-      } catch (err) {
-        log.warn({ err }, 'pulls cannot be read');
+  /** Starts the pulls that are due, and ends those that were lost; resolves to the pause before the next round. */
+  async #runRound(stop: AbortSignal): Promise<number> {
+    const { pool, log, leaseMs, pollMs, onEnded } = this.#options;
+    const { maxPulls, maxPullsPerRetailer: share } = this.#options;
+    let pauseMs = pollMs;
+    try {
+      // First, because leases end while the database is away.
+      await this.#renew();
+      const free = maxPulls - this.#running.size;
+      const [nextMs = pollMs, taken, retailersOfLost] = await runPipeline(pool, [
+        // First, so that a pull that becomes due between the two is taken.
+        nextDueMsQuery(),
+        takeDuePullsQuery({ limit: free, share, leaseMs }),
+        retailersOfLostQuery(this.#ownIds()),
+      ]);
+      for (const pull of taken) this.#start(pull, stop);
+      // While all places are taken, the next pull that ends wakes the worker. That is also what a due pull waits for that was
+      // not taken, because its retailer has as many running as it may.
+      if (free > taken.length) pauseMs = Math.min(pollMs, nextMs);
+      const ended = await recordLostPulls(this.#options, retailersOfLost, this.#ownIds());
+      for (const lost of ended) {
+        log.warn({ pullId: lost.id, source: lost.source }, 'the outcome of a pull is unknown');
+        onEnded(lost);
       }
-      await this.#requested.wait(pauseMs, stop);
+    } catch (err) {
+      log.warn({ err }, 'pulls cannot be read');
     }
+    return pauseMs;
   }
 
   #ownIds(): string[] {
     return [...this.#running.keys()].map(({ id }) => id);
   }
 
-  #start(pull: OwnedPull): void {
+  #start(pull: OwnedPull, stop: AbortSignal): void {
     const { log, onEnded } = this.#options;
-    const running = runPull(this.#options, pull, this.#stop.signal)
+    const running = runPull(this.#options, pull, stop)
       .then((ended) => {
         if (ended !== undefined) onEnded(ended);
       })
       .catch((err) => log.warn({ err, pullId: pull.id }, 'a pull was interrupted'))
       .finally(() => {
         this.#running.delete(pull);
-        this.#requested.signal();
+        this.#rounds.wake();
       });
     this.#running.set(pull, running);
   }
