@@ -3,7 +3,10 @@
  * that any process goes on where another one died, and finds what is written while a destination is disabled.
  */
 import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findDisabledWithPending } from '../store/destinations.ts';
 import { type EndPendingDeps, endPending } from './end-pending.ts';
@@ -15,39 +18,31 @@ const LOCKED_POLL_MS = 250;
 
 export class DisabledDestinations {
   readonly #deps: EndPendingDeps & { readonly log: Log };
-  readonly #stop = new AbortController();
-  readonly #disabled = new WakeSignal();
-  readonly #running: Promise<void>;
+  readonly #rounds: PeriodicTask;
 
   constructor(deps: EndPendingDeps & { readonly log: Log }) {
     this.#deps = deps;
-    this.#running = this.#run();
+    this.#rounds = startPeriodicTask(POLL_MS, (stop) => this.#endAll(stop));
   }
 
   /** Begins with a destination that has just been disabled. */
   wake(): void {
-    this.#disabled.signal();
+    this.#rounds.wake();
   }
 
   /** Resolves once no more slices are written. */
-  async close(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) await this.#disabled.wait(await this.#endAll(), signal);
+  close(): Promise<void> {
+    return this.#rounds.close();
   }
 
   /** Ends what is pending to all disabled destinations; resolves to the pause before the next round. */
-  async #endAll(): Promise<number> {
+  async #endAll(stop: AbortSignal): Promise<number> {
     const { pool, log } = this.#deps;
     try {
       const destinationIds = await findDisabledWithPending(pool);
       let hasFailed = false;
       for (const destinationId of destinationIds) {
-        if (!(await this.#end(destinationId))) hasFailed = true;
+        if (!(await this.#end(destinationId, stop))) hasFailed = true;
       }
       return destinationIds.length > 0 && !hasFailed ? LOCKED_POLL_MS : POLL_MS;
     } catch (err) {
@@ -57,11 +52,11 @@ export class DisabledDestinations {
   }
 
   /** False when the destination's deliveries cannot be ended; rejects when the database is unavailable. */
-  async #end(destinationId: string): Promise<boolean> {
+  async #end(destinationId: string, stop: AbortSignal): Promise<boolean> {
     const { log } = this.#deps;
     const reason = 'destination_disabled';
     try {
-      const deliveries = await endPending(this.#deps, destinationId, reason, this.#stop.signal);
+      const deliveries = await endPending(this.#deps, destinationId, reason, stop);
       if (deliveries === 0) return true;
       log.info({ destinationId, deliveries }, 'deliveries to a disabled destination have ended');
       return true;

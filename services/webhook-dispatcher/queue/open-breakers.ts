@@ -1,5 +1,4 @@
 /** The open circuit breakers as this process knows them: those of the database, and its own changes since. */
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import type { OpenBreaker } from '../store/breakers.ts';
 
@@ -12,8 +11,8 @@ export type BreakerChange =
   | { readonly kind: 'closed' };
 
 export class OpenBreakers {
-  /** Signalled when a change is to be written. */
-  readonly changed = new WakeSignal();
+  /** Is called when a change is to be written. */
+  onChange: () => void = () => undefined;
   #open = new Map<string, Pick<OpenBreaker, 'revision' | 'isProbed'>>();
   /** The probes of this process: delivery ids, by destination id. */
   readonly #probeIds = new Map<string, string>();
@@ -72,7 +71,7 @@ export class OpenBreakers {
     if (open !== undefined) this.#open.set(destinationId, { ...open, revision });
     // Even if none is known to be open: another process may have opened the circuit breaker since they were read.
     this.#requested.set(destinationId, revision);
-    this.changed.signal();
+    this.onChange();
   }
 
   /** Has those destinations tried at once that were set anew since their circuit breakers have opened. */
@@ -141,6 +140,6 @@ export class OpenBreakers {
 
   #change(destinationId: string, change: BreakerChange): void {
     this.#changes.set(destinationId, change);
-    this.changed.signal();
+    this.onChange();
   }
 }

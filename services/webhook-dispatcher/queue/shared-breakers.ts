@@ -5,6 +5,7 @@
  */
 import type { Database } from '@creditlane/postgres/database';
 import { runQuery } from '@creditlane/postgres/statement';
+import { startPeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import {
   claimProbesQuery,
@@ -39,7 +40,6 @@ const PROBE_MARGIN_MS = 10_000;
 /** `close` resolves once the last changes are written, and no more probes are claimed. */
 export function startSharingBreakers(deps: SharedBreakersDeps): { close(): Promise<void> } {
   const { log, queue, breakers } = deps;
-  const stop = new AbortController();
   const tryTo = async (step: (deps: SharedBreakersDeps) => Promise<void>) => {
     try {
       await step(deps);
@@ -47,19 +47,15 @@ export function startSharingBreakers(deps: SharedBreakersDeps): { close(): Promi
       log.warn({ err }, 'circuit breakers of webhook destinations cannot be shared');
     }
   };
-  const run = async () => {
-    while (!stop.signal.aborted) {
-      await tryTo(share);
-      const isIdle = queue.size === 0 && breakers.size === 0;
-      await breakers.changed.wait(isIdle ? IDLE_POLL_MS : POLL_MS, stop.signal);
-    }
-    await tryTo(writeChanges);
-  };
-  const running = run();
+  const task = startPeriodicTask(POLL_MS, async () => {
+    await tryTo(share);
+    return queue.size === 0 && breakers.size === 0 ? IDLE_POLL_MS : POLL_MS;
+  });
+  breakers.onChange = task.wake;
   return {
-    close() {
-      stop.abort();
-      return running;
+    async close() {
+      await task.close();
+      await tryTo(writeChanges);
     },
   };
 }

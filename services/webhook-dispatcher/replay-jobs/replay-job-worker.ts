@@ -1,6 +1,9 @@
 /** Runs the replay jobs that integrations and operators have asked for, slice by slice. */
 import type { Database } from '@creditlane/postgres/database';
-import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Destinations } from '../destinations/destinations.ts';
 import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
@@ -32,18 +35,16 @@ const MAX_COUNTED = 1_000;
 
 export class ReplayJobWorker {
   readonly #deps: ReplayJobWorkerDeps;
-  readonly #stop = new AbortController();
-  readonly #requested = new WakeSignal();
-  readonly #running: Promise<void>;
+  readonly #rounds: PeriodicTask;
 
   constructor(deps: ReplayJobWorkerDeps) {
     this.#deps = deps;
-    this.#running = this.#run();
+    this.#rounds = startPeriodicTask(POLL_MS, (stop) => this.#runRound(stop));
   }
 
   /** Begins a job that has just been stored. */
   wake(): void {
-    this.#requested.signal();
+    this.#rounds.wake();
   }
 
   /** Counts and logs the end of a job. */
@@ -61,26 +62,23 @@ export class ReplayJobWorker {
   }
 
   /** Resolves once no more slices are written. Another process, or the next one, goes on. */
-  async close(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+  close(): Promise<void> {
+    return this.#rounds.close();
   }
 
-  async #run(): Promise<void> {
+  /** Resolves to the pause before the next round. */
+  async #runRound(stop: AbortSignal): Promise<number> {
     const { pool, log } = this.#deps;
-    while (!this.#stop.signal.aborted) {
-      let pauseMs = POLL_MS;
-      try {
-        const jobs = await findNextReplayJobs(pool, MAX_JOBS_PER_ROUND);
-        const due = jobs.filter(({ dueInMs }) => dueInMs === 0);
-        let advanced = 0;
-        for (const job of due) if (await this.#advance(job)) advanced += 1;
-        if (advanced > 0) continue;
-        pauseMs = Math.max(MIN_PAUSE_MS, Math.min(POLL_MS, jobs[0]?.dueInMs ?? POLL_MS));
-      } catch (err) {
-        log.warn({ err }, 'replays of deliveries cannot be read');
-      }
-      await this.#requested.wait(pauseMs, this.#stop.signal);
+    try {
+      const jobs = await findNextReplayJobs(pool, MAX_JOBS_PER_ROUND);
+      const due = jobs.filter(({ dueInMs }) => dueInMs === 0);
+      let advanced = 0;
+      for (const job of due) if (await this.#advance(job, stop)) advanced += 1;
+      if (advanced > 0) return 0;
+      return Math.max(MIN_PAUSE_MS, Math.min(POLL_MS, jobs[0]?.dueInMs ?? POLL_MS));
+    } catch (err) {
+      log.warn({ err }, 'replays of deliveries cannot be read');
+      return POLL_MS;
     }
   }
 
@@ -88,9 +86,9 @@ export class ReplayJobWorker {
    * Writes one slice of a job; false when there was none to write. A job that fails is postponed, so that it
    * does not delay the others.
    */
-  async #advance({ id, destinationId, state }: NextReplayJob): Promise<boolean> {
+  async #advance({ id, destinationId, state }: NextReplayJob, stop: AbortSignal): Promise<boolean> {
     const { pool, log, metrics, queue, backlog, destinations, limits } = this.#deps;
-    if (this.#stop.signal.aborted) return false;
+    if (stop.aborted) return false;
     try {
       if (state === 'counting') {
         return (await countReplaySlice(pool, id, MAX_COUNTED)) !== undefined;
