@@ -30,6 +30,23 @@ test('parts close one after another, in reverse order of opening', async () => {
   ]);
 });
 
+test('an owned part is given back, and closed in its turn, for which it has its own limit', async () => {
+  const closers = new Closers({ deadlineMs: 1_000 });
+  const closed: Part[] = [];
+  class Part {
+    close() {
+      closed.push(this);
+    }
+  }
+  const [pool, pulls] = [new Part(), new Part()];
+  expect(closers.own('pool', pool)).toBe(pool);
+  closers.own('pulls', pulls, 3_000);
+  expect(closers.extraMs).toBe(2_000);
+  await closers.close();
+  expect(closed).toHaveLength(2);
+  expect(closed[0]).toBe(pulls);
+});
+
 test('several calls of close close each part once', async () => {
   const closers = new Closers();
   let closed = 0;

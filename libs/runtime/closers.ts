@@ -34,6 +34,12 @@ export class Closers {
     throw new ClosingError(name);
   }
 
+  /** Adds the part's own `close`, as `add` does, and returns the part. */
+  own<Part extends { close: Close }>(name: string, part: Part, needsMs?: number): Part {
+    this.add(name, () => part.close(), needsMs);
+    return part;
+  }
+
   /** By how much the limits of single closers exceed the deadline, in sum. To be read before `close`, which empties the list. */
   get extraMs(): number {
     return this.#stack.reduce((sum, { limitMs }) => sum + limitMs - this.#deadlineMs, 0);

@@ -41,17 +41,16 @@ export async function startApplications({
   const { keyRing, digestKeys } = settings;
 
   const { pool, requests, rowTurns } = database;
-  const rotation = await startRotation(keyRing, sealedTables(pool), log);
-  closers.add('applications rotation', () => rotation.close());
+  closers.own('applications rotation', await startRotation(keyRing, sealedTables(pool), log));
   const keyUse = new KeyUse(pool);
   if (isAlone) await keyUse.begin();
   if (!(await keyUse.hasBegun())) log.warn(KEYS_NOT_USED);
   const conversion = startConversion({ pool, keyRing, clock, newId, keyUse, log, metrics });
-  closers.add('applications conversion', () => conversion.close());
-  const retention = startRetention({ pool, log, purges: [purgeIdempotency, purgeExports] });
-  closers.add('applications retention', () => retention.close());
+  closers.own('applications conversion', conversion);
+  const purges = [purgeIdempotency, purgeExports];
+  closers.own('applications retention', startRetention({ pool, log, purges }));
   const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
-  closers.add('applications relay', () => relay.close());
+  closers.own('applications relay', relay);
 
   const wakeRelay = () => relay.wake();
   const deps = { requests, owner: pool, rowTurns, keyRing, digestKeys, clock, newId, keyUse };

@@ -31,11 +31,9 @@ export async function startConversations({
   const { keyRing, digestKeys } = settings;
   const { pool, requests } = database;
 
-  const rotation = await startRotation(keyRing, sealedTables(pool), log);
-  closers.add('conversations rotation', () => rotation.close());
-
-  const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
-  closers.add('conversations retention', () => retention.close());
+  closers.own('conversations rotation', await startRotation(keyRing, sealedTables(pool), log));
+  const purges = [purgeIdempotency];
+  closers.own('conversations retention', startRetention({ pool, log, purges }));
 
   const applications = connect(ApplicationsService, endpoints.applications, {
     signer,

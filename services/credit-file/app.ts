@@ -65,8 +65,7 @@ export async function startCreditFile(
   const { keyRing, documentLinkKeys, leaseMs, maxPulls, maxPullsPerRetailer } = settings;
   const { pool, requests, rowTurns } = database;
 
-  const rotation = await startRotation(keyRing, sealedTables(pool), log);
-  closers.add('credit-file rotation', () => rotation.close());
+  closers.own('credit-file rotation', await startRotation(keyRing, sealedTables(pool), log));
 
   startUpkeep({ settings, process, database }, clock);
 
@@ -81,11 +80,10 @@ export async function startCreditFile(
     ...{ pool, requests, rowTurns, keyRing, documentLinkKeys, clock, newId, log, metrics },
     ...{ consents, applications, recordsRetailerContext },
   };
-  const erasures = startUnfinishedErasures(shared, erasureTimes);
-  closers.add('credit-file erasures', () => erasures.close());
+  closers.own('credit-file erasures', startUnfinishedErasures(shared, erasureTimes));
   const pullMetrics = new PullMetrics(metrics, pool);
   const pullWaits = new PullWaits(pool, log, () => health.isDraining);
-  closers.add('credit-file waits', () => pullWaits.close());
+  closers.own('credit-file waits', pullWaits);
   const bureaus = openBureaus(settings.bureaus, process);
   const onEnded = (pull: PullRow) => {
     pullMetrics.countEnded(pull);
@@ -109,8 +107,7 @@ export async function startCreditFile(
   };
   closers.add('credit-file pulls', closePulls, settings.bureaus.deadlineMs + STORING_MS);
 
-  const renderer = new DocumentRenderer({ log, metrics });
-  closers.add('credit-file documents', () => renderer.close());
+  const renderer = closers.own('credit-file documents', new DocumentRenderer({ log, metrics }));
 
   const { hostRules, requireConfigured } = bureaus;
   const deps = {
@@ -138,10 +135,9 @@ function startUpkeep(
   const { log, metrics, closers } = process;
   const { keyRing, fileRetentionDays } = settings;
   const { pool } = database;
-  const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
-  closers.add('credit-file retention', () => retention.close());
+  const purges = [purgeIdempotency];
+  closers.own('credit-file retention', startRetention({ pool, log, purges }));
   const filePurge = startFilePurge({ pool, keyRing, clock, log, fileRetentionDays });
-  closers.add('credit-file purge', () => filePurge.close());
-  const chains = watchChains({ pool, keyRing, log, metrics });
-  closers.add('credit-file audit log', () => chains.close());
+  closers.own('credit-file purge', filePurge);
+  closers.own('credit-file audit log', watchChains({ pool, keyRing, log, metrics }));
 }

@@ -40,9 +40,9 @@ export async function startDecisions({
   const { log, metrics, closers, health } = process;
   const { pool, requests } = database;
   const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
-  closers.add('decisions relay', () => relay.close());
-  const retention = startRetention({ pool, log, purges: [purgeIdempotency] });
-  closers.add('decisions retention', () => retention.close());
+  closers.own('decisions relay', relay);
+  const purges = [purgeIdempotency];
+  closers.own('decisions retention', startRetention({ pool, log, purges }));
 
   const handleNew = createInboxHandler({
     consumer: SERVICE,
@@ -71,7 +71,7 @@ export async function startDecisions({
     signer,
     closers,
   });
-  closers.add('decisions consumer', () => consumer.close());
+  closers.own('decisions consumer', consumer);
 
   const applications = connect(ApplicationsService, endpoints.applications, {
     signer,

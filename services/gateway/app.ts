@@ -124,9 +124,9 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
     },
     (req, res) => void answer(req, res),
   );
-  closers.add('gateway', () => listener.close(), settings.graceMs + CUT_MS);
+  closers.own('gateway', listener, settings.graceMs + CUT_MS);
   // Closed before the listener, which waits for the requests under way.
-  closers.add('waiting reads', () => waitingReads.close());
+  closers.own('waiting reads', waitingReads);
   health.add('gateway', () => !listener.closing || 'closing');
   log.info({ url: listener.url }, 'gateway listening');
   return listener;

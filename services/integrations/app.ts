@@ -53,7 +53,7 @@ export async function startIntegrations({
   const { pool, requests } = database;
   const answers = new SealedAnswers(pool, keyRing);
   const rotation = await startRotation(keyRing, sealedTables(pool, keyRing), log);
-  closers.add('integrations rotation', () => rotation.close());
+  closers.own('integrations rotation', rotation);
 
   const purges = [
     purgeIdempotency,
@@ -61,11 +61,10 @@ export async function startIntegrations({
     purgeRetailerEnablements,
     purgeRateLimits,
   ];
-  const retention = startRetention({ pool, log, purges });
-  closers.add('integrations retention', () => retention.close());
+  closers.own('integrations retention', startRetention({ pool, log, purges }));
 
   const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
-  closers.add('integrations relay', () => relay.close());
+  closers.own('integrations relay', relay);
   const directory = connect(DirectoryService, endpoints.applications, {
     signer,
     audience: 'applications',

@@ -72,13 +72,12 @@ export async function startWebhookDispatcher(
     destinations,
     eventTypes,
   });
-  closers.add(`${SERVICE} sending`, () => sending.close());
+  closers.own(`${SERVICE} sending`, sending);
   const { queue, breakers, backlog, egress, deferredResults } = sending;
-  const statistics = startQueueStatistics(pool, log, queue);
-  closers.add(`${SERVICE} queue statistics`, () => statistics.close());
+  closers.own(`${SERVICE} queue statistics`, startQueueStatistics(pool, log, queue));
   dispatcherMetrics.watch(pool, sending);
   const removals = startEndingRemovedDestinations({ pool, log, destinations, queue, leaseMs });
-  closers.add(`${SERVICE} removed destinations`, () => removals.close());
+  closers.own(`${SERVICE} removed destinations`, removals);
 
   const replayJobs = new ReplayJobWorker({
     pool,
@@ -89,7 +88,7 @@ export async function startWebhookDispatcher(
     destinations,
     limits: { replaysPerSecond: settings.replaysPerSecond, leaseMs },
   });
-  closers.add(`${SERVICE} replays`, () => replayJobs.close());
+  closers.own(`${SERVICE} replays`, replayJobs);
 
   const shared = { pool, log, metrics };
   const consumer = await startConsumer({
@@ -112,7 +111,7 @@ export async function startWebhookDispatcher(
     }),
     findTooFewEffects: findTooFewDeliveries,
   });
-  closers.add(`${SERVICE} consumer`, () => consumer.close());
+  closers.own(`${SERVICE} consumer`, consumer);
 
   const sends = { egress, destinations, eventTypes, clock: systemClock, newId };
   const deps = { requests, log, breakers, backlog, replayJobs, ...sends };
@@ -154,8 +153,7 @@ function startDeletingOldRows({ process, database }: WebhookDispatcherContext): 
     purgeTestEventLeases,
     purgeIdempotency,
   ];
-  const retention = startRetention({ pool, log, purges });
-  closers.add(`${SERVICE} retention`, () => retention.close());
+  closers.own(`${SERVICE} retention`, startRetention({ pool, log, purges }));
   const partitions = startPartitions({
     pool,
     log,
@@ -164,5 +162,5 @@ function startDeletingOldRows({ process, database }: WebhookDispatcherContext): 
     tables: PARTITIONS,
     earlier: earlierTables(log),
   });
-  closers.add(`${SERVICE} partitions`, () => partitions.close());
+  closers.own(`${SERVICE} partitions`, partitions);
 }
