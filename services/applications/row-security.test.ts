@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { KeyRing } from '@creditlane/crypto/key-ring';
 import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import {
   findBreachesBetween,
   listUnsecuredTables,
@@ -11,7 +12,6 @@ import { expect, test } from 'vitest';
 import { findApplicationSummaries } from './store/application-summaries.ts';
 import { findApplication } from './store/applications.ts';
 import { findConsents } from './store/consents.ts';
-import { positionBefore } from './store/newest-first.ts';
 import { findUsers } from './store/users.ts';
 import {
   aSubmission,
@@ -89,8 +89,8 @@ test('a query whose own filter admits every tenant finds only what belongs to th
   const { applicationId, applicantId, retailerId, userId } = tenant;
   const keyRing = KeyRing.parse(KEYS);
   const page = { retailerId, limit: 10 };
-  const any = { status: undefined, referenceNumber: '', active: undefined, after: undefined };
-  const before = positionBefore();
+  const any = { status: undefined, referenceNumber: '', active: undefined, after: NIL_UUID };
+  const before = { at: 'infinity', id: NIL_UUID };
   const findIn = async (scope: RowScope) => {
     const db = requests.within(scope);
     const application = await findApplication(db, keyRing, applicationId, retailerId);

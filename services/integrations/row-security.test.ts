@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import {
   findBreaches,
   listUnsecuredTables,
@@ -61,7 +62,7 @@ test('a statement that names an integration outside the scope finds and changes 
   const foreign = requests.within({ integrations: [await registerTestIntegration(fixture)] });
   const own = requests.within({ integrations: [integrationId] });
   const now = new Date();
-  const page = { integrationId, after: undefined, limit: 10 };
+  const page = { integrationId, after: NIL_UUID, limit: 10 };
 
   for (const [db, found] of [
     [foreign, false],

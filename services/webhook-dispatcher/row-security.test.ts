@@ -86,7 +86,7 @@ test('a statement that names a destination outside the scope finds and changes n
     events: undefined,
     orderingKey: undefined,
     createdFrom: undefined,
-    after: { createdAtMicros: 'infinity', id: randomUUID() },
+    before: { at: 'infinity', id: randomUUID() },
     limit: 10,
     maxSearched: 10,
   } as const;

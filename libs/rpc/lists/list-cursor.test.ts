@@ -1,9 +1,10 @@
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import { expect, test } from 'vitest';
-import { cursorAfter, isInstant, type ListKey, positionOf, sequenceBefore } from './list-cursor.ts';
+import { cursorAfter, idAfter, type ListKey, newestBefore, sequenceBefore } from './list-cursor.ts';
 
 const LIST: ListKey = ['users', 'R1', true];
-const isNumber = (text: string) => /^\d+$/.test(text);
-const isName = (text: string) => /^[a-z]+$/.test(text);
+const ID = '0198c0de-0000-7000-8000-00000000a001';
+const AT = '2026-02-28T23:59:59.123456Z';
 const refused = expect.objectContaining({
   kind: 'invalid',
   code: 'invalid_cursor',
@@ -11,13 +12,31 @@ const refused = expect.objectContaining({
 });
 
 test('a cursor leads its own list to the position after which it was made', () => {
-  const cursor = cursorAfter(LIST, ['17', 'maya']);
-  expect(positionOf(cursor, LIST, [isNumber, isName])).toEqual(['17', 'maya']);
+  const cursor = cursorAfter(LIST, [AT, ID]);
+  expect(newestBefore(cursor, LIST)).toEqual({ at: AT, id: ID });
+  expect(idAfter(cursorAfter(LIST, [ID]), LIST)).toBe(ID);
   expect(cursor).toMatch(/^[\w-]+$/);
 });
 
+test('cursors that earlier versions have made lead to their positions', () => {
+  const ofIds = 'RzZkTjhnSkZHR2s3IDAxOThjMGRlLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwYTAwMQ';
+  expect(idAfter(ofIds, ['users', 'R1', true])).toBe(ID);
+  const ofTimes =
+    'MVhwRDcxNS1KVG5mIDIwMjYtMDItMjhUMjM6NTk6NTkuMTIzNDU2WiAwMTk4YzBkZS0wMDAwLTcwMDAtODAwMC0wMDAwMDAwMGEwMDE';
+  expect(newestBefore(ofTimes, ['deliveries', 'D1', undefined, 'x'])).toEqual({ at: AT, id: ID });
+  expect(sequenceBefore('V21KdWlZZENISkFnIDE3', ['decisions', 'A1', 'C1'])).toBe(17);
+});
+
 test('an empty cursor leads to the first page', () => {
-  expect(positionOf('', LIST, [isNumber])).toBeUndefined();
+  expect(idAfter('', LIST)).toBe(NIL_UUID);
+  expect(newestBefore('', LIST)).toEqual({ at: 'infinity', id: NIL_UUID });
+  expect(sequenceBefore('', LIST)).toBeGreaterThan(2 ** 31 - 1);
+});
+
+test('the first page of a list with only what is before a time begins there', () => {
+  expect(newestBefore('', LIST, AT)).toEqual({ at: AT, id: NIL_UUID });
+  const later = '2026-02-27T00:00:00.000000Z';
+  expect(newestBefore(cursorAfter(LIST, [later, ID]), LIST, AT)).toEqual({ at: later, id: ID });
 });
 
 test.each<[string, ListKey]>([
@@ -27,19 +46,22 @@ test.each<[string, ListKey]>([
   ['no filter', ['users', 'R1', undefined]],
   ['the filter in another place', ['users', 'R1', undefined, true]],
 ])('a cursor of %s is refused', (_, other) => {
-  const cursor = cursorAfter(other, ['17']);
-  expect(positionOf(cursor, other, [isNumber])).toEqual(['17']);
-  expect(() => positionOf(cursor, LIST, [isNumber])).toThrow(refused);
+  const cursor = cursorAfter(other, [ID]);
+  expect(idAfter(cursor, other)).toBe(ID);
+  expect(() => idAfter(cursor, LIST)).toThrow(refused);
 });
 
 test('a position with a wrong value, or with too many or too few, is refused', () => {
-  for (const position of [['x'], [], ['17', '18'], ['']]) {
-    expect(() => positionOf(cursorAfter(LIST, position), LIST, [isNumber])).toThrow(refused);
+  for (const position of [['x'], [ID.toUpperCase()], [], [ID, ID], ['']]) {
+    expect(() => idAfter(cursorAfter(LIST, position), LIST), `${position}`).toThrow(refused);
+  }
+  for (const position of [[AT, 'x'], [AT], [AT, ID, ID], [ID, AT]]) {
+    expect(() => newestBefore(cursorAfter(LIST, position), LIST), `${position}`).toThrow(refused);
   }
 });
 
 test('a cursor that is changed in any character, cut or extended is refused', () => {
-  const cursor = cursorAfter(LIST, ['17']);
+  const cursor = cursorAfter(LIST, [ID]);
   const changed = [...cursor].map((character, index) => {
     const other = character === 'A' ? 'B' : 'A';
     return cursor.slice(0, index) + other + cursor.slice(index + 1);
@@ -51,13 +73,13 @@ test('a cursor that is changed in any character, cut or extended is refused', ()
     `${cursor}=`,
     `${cursor}!`,
   ]) {
-    expect(() => positionOf(text, LIST, [isNumber]), text).toThrow(refused);
+    expect(() => idAfter(text, LIST), text).toThrow(refused);
   }
 });
 
 test('a text that no list made is refused', () => {
   for (const text of ['25', 'not one', Buffer.from('seq:4').toString('base64url'), 'é']) {
-    expect(() => positionOf(text, LIST, [isNumber]), text).toThrow(refused);
+    expect(() => idAfter(text, LIST), text).toThrow(refused);
   }
 });
 
@@ -68,10 +90,6 @@ test.each([1, 25, 2 ** 31 - 1])(
   },
 );
 
-test('an empty cursor leads to the highest sequences', () => {
-  expect(sequenceBefore('', LIST)).toBeGreaterThan(2 ** 31 - 1);
-});
-
 test.each(['', '0', '-1', '9999999999', '1.5', '1 OR true'])(
   'a cursor after the sequence "%s" is refused',
   (text) => {
@@ -79,19 +97,19 @@ test.each(['', '0', '-1', '9999999999', '1.5', '1 OR true'])(
   },
 );
 
-test('an instant has microseconds, is in UTC and exists', () => {
-  expect(isInstant('2026-02-28T23:59:59.123456Z')).toBe(true);
-  for (const text of [
-    '2026-02-30T12:00:00.000000Z',
-    '2026-13-01T12:00:00.000000Z',
-    '2026-02-28T12:61:00.000000Z',
-    '0000-01-01T00:00:00.000000Z',
-    '2026-02-28T12:00:00.000Z',
-    '2026-02-28T12:00:00.000000+01',
-    '2026-02-28',
-    'infinity',
-    '',
-  ]) {
-    expect(isInstant(text), text).toBe(false);
-  }
-});
+test.each([
+  '2026-02-30T12:00:00.000000Z',
+  '2026-13-01T12:00:00.000000Z',
+  '2026-02-28T12:61:00.000000Z',
+  '0000-01-01T00:00:00.000000Z',
+  '2026-02-28T12:00:00.000Z',
+  '2026-02-28T12:00:00.000000+01',
+  '2026-02-28',
+  'infinity',
+  '',
+])(
+  'a cursor after the time "%s", which no list gives or which does not exist, is refused',
+  (text) => {
+    expect(() => newestBefore(cursorAfter(LIST, [text, ID]), LIST)).toThrow(refused);
+  },
+);

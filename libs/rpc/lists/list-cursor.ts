@@ -1,5 +1,6 @@
 /** The cursor of a list: where a page ends, as an opaque text that only the same list accepts. */
 import { createHash } from 'node:crypto';
+import { isCanonicalUuid, NIL_UUID } from '@creditlane/runtime/ids';
 import { invalidFields } from '../fault.ts';
 
 /** The name of a list, then whatever selects its records: its owner and its filters. */
@@ -21,7 +22,7 @@ export function cursorAfter(list: ListKey, position: readonly string[]): string 
  *
  * @throws Fault `invalid_cursor`
  */
-export function positionOf<const Columns extends readonly IsValue[]>(
+function positionOf<const Columns extends readonly IsValue[]>(
   cursor: string,
   list: ListKey,
   columns: Columns,
@@ -38,12 +39,43 @@ export function positionOf<const Columns extends readonly IsValue[]>(
   return position as { [Column in keyof Columns]: string };
 }
 
+/**
+ * For a list in the order of ids: the exclusive lower bound for the ids of the page that a cursor leads to.
+ *
+ * @throws Fault `invalid_cursor`
+ */
+export function idAfter(cursor: string, list: ListKey): string {
+  const [id = NIL_UUID] = positionOf(cursor, list, [isCanonicalUuid]) ?? [];
+  return id;
+}
+
+/** A position in the order of a list that has the newest record first, and of equally old ones the greatest id. */
+export interface ListPosition {
+  /** As `microsSql` gives it; before the first page any time that PostgreSQL reads. */
+  readonly at: string;
+  readonly id: string;
+}
+
+/**
+ * For a list with the newest record first: the exclusive upper bound, as a pair, for the times and ids of the page that a
+ * cursor leads to.
+ *
+ * @param before the exclusive upper bound for the times of the whole list
+ * @throws Fault `invalid_cursor`
+ */
+export function newestBefore(cursor: string, list: ListKey, before = 'infinity'): ListPosition {
+  const [at = before, id = NIL_UUID] = positionOf(cursor, list, [isInstant, isCanonicalUuid]) ?? [];
+  return { at, id };
+}
+
 /** Greater than every sequence, which is an integer of 32 bits. */
 const SEQUENCE_LIMIT = 2 ** 31;
 
 /**
  * For a list in the order of a sequence, highest first: the exclusive upper bound for the sequences of the
- * page that a cursor leads to. Throws as `positionOf` does.
+ * page that a cursor leads to.
+ *
+ * @throws Fault `invalid_cursor`
  */
 export function sequenceBefore(cursor: string, list: ListKey): number {
   const [sequence = SEQUENCE_LIMIT] = positionOf(cursor, list, [isSequence]) ?? [];
@@ -60,7 +92,7 @@ const INSTANT = /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
  * Whether a text is a time in UTC to the microsecond that PostgreSQL accepts: 2026-02-30 has the form of a
  * date alone.
  */
-export function isInstant(text: string): boolean {
+function isInstant(text: string): boolean {
   const ms = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 23) === text.slice(0, 23);
 }

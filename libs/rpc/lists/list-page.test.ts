@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ListKey, positionOf, sequenceBefore } from './list-cursor.ts';
+import { type ListKey, sequenceBefore } from './list-cursor.ts';
 import { itemsThatFit, MAX_PAGE_BYTES, type Page, pageOf } from './list-page.ts';
 
 const LIST: ListKey = ['comments', 'A1'];
@@ -20,7 +20,7 @@ describe('a page', () => {
     const rows = [rowOf('c', 3), rowOf('b', 2), rowOf('a', 1)];
     const { items, nextCursor } = pageOf(LIST, rows, 2, position);
     expect(items).toEqual(rows.slice(0, 2));
-    expect(positionOf(nextCursor, LIST, [() => true])).toEqual(['2']);
+    expect(sequenceBefore(nextCursor, LIST)).toBe(2);
     expect(pageOf(LIST, rows, 3, position)).toEqual({ items: rows, nextCursor: '' });
     expect(pageOf(LIST, [], 2, position)).toEqual({ items: [], nextCursor: '' });
   });

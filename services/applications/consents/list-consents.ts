@@ -1,11 +1,9 @@
 /** Lists the consents of an applicant, newest first, page by page. */
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { StoredConsent } from '@creditlane/proto/applications/v1/consents_service';
-import { isInstant, type ListKey, positionOf } from '@creditlane/rpc/lists/list-cursor';
+import { type ListKey, newestBefore } from '@creditlane/rpc/lists/list-cursor';
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
-import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { type ApplicantKey, findConsents } from '../store/consents.ts';
-import { positionBefore } from '../store/newest-first.ts';
 import { applicantNotFound } from './consent.ts';
 
 /**
@@ -20,8 +18,7 @@ export async function listConsents(
 ): Promise<Page<StoredConsent>> {
   const { retailerId, applicationId, applicantId } = applicant;
   const list: ListKey = ['consents', retailerId, applicationId, applicantId];
-  const before = positionBefore(positionOf(cursor, list, [isInstant, isCanonicalUuid]));
-  const found = await findConsents(db, applicant, before, limit + 1);
+  const found = await findConsents(db, applicant, newestBefore(cursor, list), limit + 1);
   if (found === undefined) throw applicantNotFound();
   const position = ({ capturedAtMicros, consent }: (typeof found)[number]) => [
     capturedAtMicros,

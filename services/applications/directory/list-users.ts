@@ -1,8 +1,7 @@
 /** Lists the users of a retailer, page by page. */
 import type { Queryable } from '@creditlane/postgres/statement';
-import { type ListKey, positionOf } from '@creditlane/rpc/lists/list-cursor';
+import { idAfter, type ListKey } from '@creditlane/rpc/lists/list-cursor';
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
-import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { retailerNotFound } from '../scope.ts';
 import { findUsers } from '../store/users.ts';
 import type { UserRow } from '../tables.ts';
@@ -20,7 +19,7 @@ export async function listUsers(
   { limit, cursor }: { limit: number; cursor: string },
 ): Promise<Page<UserRow>> {
   const list: ListKey = ['users', retailerId, active];
-  const [after] = positionOf(cursor, list, [isCanonicalUuid]) ?? [];
+  const after = idAfter(cursor, list);
   const found = await findUsers(db, { retailerId, active, after, limit: limit + 1 });
   if (found === undefined) throw retailerNotFound();
   return pageOf(list, found, limit, ({ id }) => [id]);

@@ -6,10 +6,9 @@ import {
   ApplicationStatus,
   ApplicationSummarySchema,
 } from '@creditlane/proto/applications/v1/application';
-import { cursorAfter } from '@creditlane/rpc/lists/list-cursor';
+import { cursorAfter, newestBefore } from '@creditlane/rpc/lists/list-cursor';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { findApplicationSummaries } from '../store/application-summaries.ts';
-import { positionBefore } from '../store/newest-first.ts';
 import {
   aSubmission,
   asGateway,
@@ -152,7 +151,7 @@ describe('the list of applications', () => {
     await sql.query('ANALYZE applications');
     const query = {
       ...{ retailerId: fixture.tenant.retailerId, status: 'ARCHIVED', referenceNumber: '' },
-      ...{ before: positionBefore(), limit: 26 },
+      ...{ before: newestBefore('', ['applications']), limit: 26 },
     };
     const plan = await planOf(sql, (db) => findApplicationSummaries(db, query), 'any');
     expect(plan).toContain('applications_by_status');

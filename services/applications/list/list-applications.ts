@@ -1,15 +1,13 @@
 /** Lists the applications of a retailer, newest first, page by page. */
 import type { Queryable } from '@creditlane/postgres/statement';
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
-import { isInstant, type ListKey, positionOf } from '@creditlane/rpc/lists/list-cursor';
+import { type ListKey, newestBefore } from '@creditlane/rpc/lists/list-cursor';
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
-import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { retailerNotFound } from '../scope.ts';
 import {
   type ApplicationSummary,
   findApplicationSummaries,
 } from '../store/application-summaries.ts';
-import { positionBefore } from '../store/newest-first.ts';
 
 export interface ApplicationFilter {
   retailerId: string;
@@ -39,7 +37,7 @@ export async function listApplications(
     retailerId,
     status,
     referenceNumber,
-    before: positionBefore(positionOf(cursor, list, [isInstant, isCanonicalUuid])),
+    before: newestBefore(cursor, list),
     limit: limit + 1,
   });
   if (found === undefined) throw retailerNotFound();

@@ -1,9 +1,8 @@
 /** Reads the applications of a retailer as lists show them, without their applicants. */
 import { defineStatement, type Queryable, type Statement } from '@creditlane/postgres/statement';
 import { ApplicationStatus, ApplicationType } from '@creditlane/proto/applications/v1/application';
-import { microsSql } from '@creditlane/rpc/lists/list-cursor';
+import { type ListPosition, microsSql } from '@creditlane/rpc/lists/list-cursor';
 import { enumValue } from './application-row.ts';
-import type { Position } from './newest-first.ts';
 
 export interface ApplicationSummary {
   applicationId: string;
@@ -25,7 +24,7 @@ export interface SummaryQuery {
   /** Empty: any, or none. */
   referenceNumber: string;
   /** Only applications after this one in the order of the list. */
-  before: Position;
+  before: ListPosition;
   limit: number;
 }
 

@@ -7,12 +7,11 @@ import {
   type StoredConsent,
   StoredConsentSchema,
 } from '@creditlane/proto/applications/v1/consents_service';
-import { microsSql } from '@creditlane/rpc/lists/list-cursor';
+import { type ListPosition, microsSql } from '@creditlane/rpc/lists/list-cursor';
 import type { StoredApplicant } from '../applicant/sealed-applicant.ts';
 import type { ConsentFacts } from '../consents/consent.ts';
 import type { RetailerUser } from '../directory/user.ts';
 import { ERASED_AT, KEY_OF_APPLICANT } from './applicant-data-keys.ts';
-import type { Position } from './newest-first.ts';
 import { RETAILER_USER } from './users.ts';
 
 type Row = {
@@ -271,7 +270,7 @@ const selectPage = defineStatement<
 export async function findConsents(
   db: Queryable,
   { applicantId, applicationId, retailerId }: ApplicantKey,
-  { at, id }: Position,
+  { at, id }: ListPosition,
   limit: number,
 ): Promise<ListedConsent[] | undefined> {
   const values = [applicantId, applicationId, retailerId, at, id, limit];

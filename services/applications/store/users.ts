@@ -1,6 +1,5 @@
 /** Reads the users of a retailer. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import { NIL_UUID } from '@creditlane/runtime/ids';
 import type { UserRow } from '../tables.ts';
 
 /** The fields of a RetailerUser, as the arguments of jsonb_build_object for a row of users. */
@@ -44,12 +43,12 @@ export async function findUsers(
     retailerId: string;
     /** Undefined: active and inactive users. */
     active: boolean | undefined;
-    /** Undefined: from the first user on. */
-    after: string | undefined;
+    /** Only users with greater ids. */
+    after: string;
     limit: number;
   },
 ): Promise<UserRow[] | undefined> {
-  const { retailerId, active = null, after = NIL_UUID, limit } = query;
+  const { retailerId, active = null, after, limit } = query;
   const rows = await selectUsers.run(db, [retailerId, after, active, limit]);
   if (rows.length === 0) return undefined;
   return rows.filter((row): row is UserRow => row.id !== null);

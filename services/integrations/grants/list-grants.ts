@@ -1,8 +1,7 @@
 /** Lists the grants of an integration, page by page. */
 import type { Queryable } from '@creditlane/postgres/statement';
-import { type ListKey, positionOf } from '@creditlane/rpc/lists/list-cursor';
+import { idAfter, type ListKey } from '@creditlane/rpc/lists/list-cursor';
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
-import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { findGrants, type Grant, type GrantSide } from '../store/grants.ts';
 
 /**
@@ -15,7 +14,7 @@ export async function listGrants(
   { limit, cursor }: { limit: number; cursor: string },
 ): Promise<Page<Grant>> {
   const list: ListKey = ['grants', integrationId, side];
-  const [after] = positionOf(cursor, list, [isCanonicalUuid]) ?? [];
+  const after = idAfter(cursor, list);
   const found = await findGrants(db, side, { integrationId, after, limit: limit + 1 });
   return pageOf(list, found, limit, ({ id }) => [id]);
 }

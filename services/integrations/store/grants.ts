@@ -1,6 +1,5 @@
 /** Reads and writes grants: which retailers and creditors an integration may act for. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import { NIL_UUID } from '@creditlane/runtime/ids';
 
 /** The side for which an integration may act by a grant. */
 export type GrantSide = 'retailer' | 'creditor';
@@ -62,11 +61,7 @@ const selectGrantsOf = {
 export function findGrants(
   db: Queryable,
   side: GrantSide,
-  {
-    integrationId,
-    after = NIL_UUID,
-    limit,
-  }: { integrationId: string; after: string | undefined; limit: number },
+  { integrationId, after, limit }: { integrationId: string; after: string; limit: number },
 ): Promise<Grant[]> {
   return selectGrantsOf[side].run(db, [integrationId, after, limit]);
 }

@@ -1,20 +1,10 @@
 /** Lists the deliveries to a destination for its owner, newest first, page by page. */
 import type { Queryable } from '@creditlane/postgres/statement';
-import {
-  cursorAfter,
-  isInstant,
-  type ListKey,
-  positionOf,
-} from '@creditlane/rpc/lists/list-cursor';
+import { cursorAfter, type ListKey, newestBefore } from '@creditlane/rpc/lists/list-cursor';
 import { itemsThatFit, type Page } from '@creditlane/rpc/lists/list-page';
-import { isCanonicalUuid, NIL_UUID } from '@creditlane/runtime/ids';
 import { DELIVERY_STATE_NAMES, type DeliveryStateName } from '../delivery-states.ts';
 import type { EventTypes } from '../events/record-ids.ts';
-import {
-  findOwnDeliveries,
-  type ListPosition,
-  type OwnDeliveryRow,
-} from '../store/own-deliveries.ts';
+import { findOwnDeliveries, type OwnDeliveryRow } from '../store/own-deliveries.ts';
 
 /** A field that is undefined accepts every delivery. */
 export interface DeliveryFilter {
@@ -48,8 +38,6 @@ export async function listOwnDeliveries(
   const { destinationId, state, event, applicationId, createdFrom, createdBefore } = filter;
   const times = [createdFrom?.toISOString(), createdBefore?.toISOString()];
   const list: ListKey = ['deliveries', destinationId, state, event, applicationId, ...times];
-  const [createdAtMicros = createdBefore?.toISOString() ?? 'infinity', id = NIL_UUID] =
-    positionOf(cursor, list, [isInstant, isCanonicalUuid]) ?? [];
   const events = eventsOf(filter, eventTypes);
   const { rows, searchedTo } = await findOwnDeliveries(db, {
     destinationId,
@@ -57,14 +45,14 @@ export async function listOwnDeliveries(
     events,
     orderingKey: applicationId,
     createdFrom,
-    after: { createdAtMicros, id },
+    before: newestBefore(cursor, list, createdBefore?.toISOString()),
     // One delivery more than the page holds shows whether there is a next page.
     limit: limit + 1,
     maxSearched: events === undefined ? limit + 1 : MAX_SEARCHED,
   });
   const items = itemsThatFit(rows, limit, (row) => row);
   const end = items.length < rows.length ? items.at(-1) : searchedTo;
-  return { items, nextCursor: end === undefined ? '' : cursorAfter(list, positionIn(end)) };
+  return { items, nextCursor: end === undefined ? '' : cursorAfter(list, [end.at, end.id]) };
 }
 
 /** The ordering key is that of an application only for the events that are ordered by application. */
@@ -76,8 +64,4 @@ function eventsOf(
   return [...eventTypes]
     .filter(([name, { orderedBy }]) => orderedBy === 'application' && (event ?? name) === name)
     .map(([name]) => name);
-}
-
-function positionIn({ createdAtMicros, id }: ListPosition): [string, string] {
-  return [createdAtMicros, id];
 }

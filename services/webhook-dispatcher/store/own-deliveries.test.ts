@@ -52,7 +52,7 @@ const FIRST_PAGE: ListQuery = {
   events: undefined,
   orderingKey: undefined,
   createdFrom: undefined,
-  after: { createdAtMicros: 'infinity', id: NIL_UUID },
+  before: { at: 'infinity', id: NIL_UUID },
   limit: 26,
   maxSearched: 26,
 };
@@ -69,16 +69,16 @@ const INTAKE = {
   recipients: [{ destinationId: OWN, revision: 1 }],
 };
 const LATER = {
-  createdAtMicros: new Date(Date.now() - 3_600_000).toISOString(),
-  id: FIRST_PAGE.after.id,
+  at: new Date(Date.now() - 3_600_000).toISOString(),
+  id: FIRST_PAGE.before.id,
 };
 
 test.each<[string, Partial<ListQuery>]>([
   ['the first page', {}],
-  ['a later page', { after: LATER }],
+  ['a later page', { before: LATER }],
   ['a rare state', { states: ['dead'] }],
   ['a state that no delivery has', { states: ['waiting'] }],
-  ['a time range', { createdFrom: new Date(Date.now() - 7_200_000), after: LATER }],
+  ['a time range', { createdFrom: new Date(Date.now() - 7_200_000), before: LATER }],
   ['an application', { orderingKey: APPLICATION, events: ['applicationBooked'], maxSearched: 500 }],
   ['an event that no delivery has', { events: ['applicationDeclined'], maxSearched: 500 }],
 ])('%s of a long list is read through an index, without a sequential scan', async (_, change) => {

@@ -7,7 +7,7 @@ import {
   runQuery,
   type Statement,
 } from '@creditlane/postgres/statement';
-import { microsSql } from '@creditlane/rpc/lists/list-cursor';
+import { type ListPosition, microsSql } from '@creditlane/rpc/lists/list-cursor';
 import type { DeliveryStateName } from '../delivery-states.ts';
 import { ANY_END, type EndTimes, endedWithinSql, endTimesOfIds } from './history/end-times.ts';
 
@@ -27,13 +27,6 @@ export interface OwnDeliveryRow {
   destinationDisabledReason: string | null;
 }
 
-/** A position in the order of the list. */
-export interface ListPosition {
-  /** In UTC to the microsecond, as PostgreSQL keeps it: a Date has milliseconds. */
-  readonly createdAtMicros: string;
-  readonly id: string;
-}
-
 /** A field that is undefined accepts every delivery. */
 export interface ListQuery {
   readonly destinationId: string;
@@ -41,8 +34,8 @@ export interface ListQuery {
   readonly events: readonly string[] | undefined;
   readonly orderingKey: string | undefined;
   readonly createdFrom: Date | undefined;
-  /** Only deliveries after this one in the order of the list. */
-  readonly after: ListPosition;
+  /** Only deliveries after this position in the order of the list. */
+  readonly before: ListPosition;
   readonly limit: number;
   /** How many deliveries are searched for those of the events. */
   readonly maxSearched: number;
@@ -84,7 +77,7 @@ function defineList(name: string, from: string): Statement<ListRow> {
      ), last AS (
        SELECT created_at, id FROM searched ORDER BY created_at, id LIMIT 1
      )
-     SELECT page.*, ${microsSql('page."createdAt"')} AS "createdAtMicros",
+     SELECT page.*, ${microsSql('page."createdAt"')} AS at,
        (SELECT count(*) FROM searched) AS searched,
        ${microsSql('last.created_at')} AS "lastCreatedAt", last.id AS "lastId"
      FROM last LEFT JOIN LATERAL (
@@ -121,13 +114,13 @@ const listByOrderingKey = defineList(
 
 /** A page of the list of a destination's deliveries. */
 export async function findOwnDeliveries(db: Queryable, query: ListQuery): Promise<FoundDeliveries> {
-  const { destinationId, states, events, orderingKey, createdFrom, after } = query;
+  const { destinationId, states, events, orderingKey, createdFrom, before } = query;
   const { limit, maxSearched } = query;
   const values = [
     destinationId,
     states,
-    after.createdAtMicros,
-    after.id,
+    before.at,
+    before.id,
     createdFrom ?? new Date(0),
     events ?? null,
     maxSearched,
@@ -141,9 +134,7 @@ export async function findOwnDeliveries(db: Queryable, query: ListQuery): Promis
   return {
     rows: found.filter((row) => row.id !== null),
     searchedTo:
-      first?.searched === maxSearched
-        ? { createdAtMicros: first.lastCreatedAt, id: first.lastId }
-        : undefined,
+      first?.searched === maxSearched ? { at: first.lastCreatedAt, id: first.lastId } : undefined,
   };
 }
 
