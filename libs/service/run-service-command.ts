@@ -49,7 +49,10 @@ export async function runServiceCommand<D extends ServiceDeclaration>(
       try {
         const database = await openServiceDatabase(service, settingsFor(command, declared), life);
         const print = (result: object) => void process.stdout.write(`${JSON.stringify(result)}\n`);
-        const isDone = await command.run({ settings, database, print }, { ...values });
+        const isDone = await command.run(
+          { settings, database, log: life.log, print },
+          { ...values },
+        );
         if (!isDone) process.exitCode = 1;
       } finally {
         await life.closers.close();

@@ -2,12 +2,15 @@
 import type { Database } from '@creditlane/postgres/database';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import type { Settings, SettingValues } from '@creditlane/runtime/setting';
+import type { Log } from '@creditlane/runtime/telemetry/log';
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 
 /** What a command gets. */
 export interface CommandContext<S extends Settings> {
   settings: SettingValues<S>;
   database: Pick<Database, 'pool'>;
+  /** Goes to standard error. */
+  log: Log;
   /** Prints a result as a line of JSON. */
   print(result: object): void;
 }

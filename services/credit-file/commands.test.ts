@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { unavailable } from '@creditlane/rpc/fault';
 import { readSettings } from '@creditlane/runtime/setting';
+import { silentLog } from '@creditlane/runtime/test-log';
 import { CommandOptionError, type CommandOptions } from '@creditlane/service/service-command';
 import { localSettings } from '@creditlane/service/settings';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -29,7 +30,10 @@ async function runCommand(name: string, options: CommandOptions = {}) {
   const print = (line: object) => void lines.push(JSON.parse(JSON.stringify(line)));
   const command = COMMANDS[name];
   if (command === undefined) throw new Error(`there is no command ${name}`);
-  const isDone = await command.run({ settings, database: { pool: sql }, print }, options);
+  const isDone = await command.run(
+    { settings, database: { pool: sql }, log: silentLog, print },
+    options,
+  );
   return { isDone, lines };
 }
 

@@ -53,7 +53,7 @@ export class DispatcherMetrics {
     );
     this.endedReplayJobs = metrics.counter(
       'webhook_ended_replays_total',
-      'Replays of many deliveries that have ended, by their last state.',
+      'Replays of many deliveries that have ended, by their last state, without those that an operator’s command has cancelled.',
       ['state'],
     );
     this.#latency = metrics.histogram(

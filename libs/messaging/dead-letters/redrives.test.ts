@@ -60,7 +60,7 @@ async function runCommand(name: string, options: CommandOptions = {}) {
   const lines: object[] = [];
   const print = (line: object) => void lines.push(JSON.parse(JSON.stringify(line)));
   const command = DEAD_LETTER_COMMANDS[name] ?? expect.unreachable();
-  const isDone = await command.run({ settings: {}, database: db, print }, options);
+  const isDone = await command.run({ settings: {}, database: db, log: silentLog, print }, options);
   return { isDone, lines };
 }
 

@@ -5,6 +5,7 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
 import type { Queryable } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import { silentLog } from '@creditlane/runtime/test-log';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { allowAppendingSql, appendToOutbox } from '../outbox.ts';
 import type { Relay } from '../relay/relay.ts';
@@ -78,7 +79,7 @@ async function shardsHeld(): Promise<number> {
 
 const raiseTo = (to: string) =>
   outboxCommands(FLOOR)['raise-shards']?.run(
-    { settings: {}, database: db, print: () => undefined },
+    { settings: {}, database: db, log: silentLog, print: () => undefined },
     { to },
   );
 

@@ -1,5 +1,6 @@
 import { AWAITED_LOCKS_SQL } from '@creditlane/postgres/test-awaited-locks';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
+import { silentLog } from '@creditlane/runtime/test-log';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { appendToOutbox } from '../outbox.ts';
 import type { Relay } from '../relay/relay.ts';
@@ -114,7 +115,12 @@ test('a batch under way while events are republished is published again', async 
 describe('--republish-outbox', () => {
   const run = async (options: Record<string, string>) => {
     const printed: object[] = [];
-    const context = { settings: {}, database: db, print: (it: object) => void printed.push(it) };
+    const context = {
+      settings: {},
+      database: db,
+      log: silentLog,
+      print: (it: object) => void printed.push(it),
+    };
     const isDone = await outboxCommands([])['republish-outbox']?.run(context, options);
     return { isDone, printed };
   };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { readSettings } from '@creditlane/runtime/setting';
+import { createLog } from '@creditlane/runtime/telemetry/log';
 import type { CommandOptions } from '@creditlane/service/service-command';
 import { localSettings } from '@creditlane/service/settings';
 import { expect, test } from 'vitest';
@@ -16,9 +17,13 @@ async function runCommand(name: string, options: CommandOptions = {}) {
   const { own: settings } = readSettings(environment, localSettings(webhookDispatcher));
   const lines: Record<string, unknown>[] = [];
   const print = (line: object) => void lines.push(JSON.parse(JSON.stringify(line)));
+  const logged: Record<string, unknown>[] = [];
+  const log = createLog('test', {
+    destination: { write: (line) => void logged.push(JSON.parse(line)) },
+  });
   const command = DEAD_DELIVERY_COMMANDS[name] ?? expect.unreachable();
-  const isDone = await command.run({ settings, database: { pool: sql }, print }, options);
-  return { isDone, lines };
+  const isDone = await command.run({ settings, database: { pool: sql }, log, print }, options);
+  return { isDone, lines, logged };
 }
 
 test('dead deliveries are listed in pages, of all destinations and of one, without their bodies', async () => {
@@ -60,14 +65,19 @@ test('a redrive of a destination or event without a dead delivery is refused', a
   await expect(runCommand('redrive-deliveries', pair)).rejects.toThrow('--event');
 });
 
-test('a redrive of a destination that is cancelled ends, and the next one begins', async () => {
+test('a redrive of a destination that is cancelled ends, as the log says, and the next one begins', async () => {
   const destination = randomUUID();
   await addEndedDeliveries(shared.fixture, { destinationId: destination, count: 1 });
   const redrive = () => runCommand('redrive-deliveries', { destination, by: 'ana' });
   const [asked] = (await redrive()).lines;
   const cancel = () => runCommand('cancel-delivery-redrive', { replay: String(asked?.replayId) });
-  expect(await cancel()).toMatchObject({ isDone: true, lines: [{ cancelled: true }] });
-  expect((await cancel()).isDone).toBe(false);
+  const { replayId } = asked ?? {};
+  expect(await cancel()).toMatchObject({
+    isDone: true,
+    lines: [{ cancelled: true }],
+    logged: [{ replayId, destinationId: destination, state: 'cancelled', replayed: 0 }],
+  });
+  expect(await cancel()).toMatchObject({ isDone: false, logged: [] });
   expect((await redrive()).isDone).toBe(true);
 });
 
@@ -114,7 +124,7 @@ test('a dead delivery that the replay of its owner delivers just before a redriv
   await untilWaiting(sql, 1);
   await delivering.query('COMMIT');
   delivering.release();
-  expect(await redrive).toEqual({
+  expect(await redrive).toMatchObject({
     isDone: false,
     lines: [{ id, redriven: false, problem: 'there is no dead delivery with this id' }],
   });

@@ -11,6 +11,7 @@ import {
   uuidOf,
 } from '@creditlane/service/service-command';
 import { refusalOf } from '../own-deliveries/replay-delivery.ts';
+import { logReplayEnd } from '../replay-jobs/replay-job-worker.ts';
 import type { SETTINGS } from '../settings.ts';
 import {
   findDeadDeliveries,
@@ -175,10 +176,14 @@ async function listRedrives({ database, print }: Context): Promise<boolean> {
 }
 
 /** Ends a replay job that an operator has asked for, whose owner can neither see nor cancel it. */
-async function cancel({ database, print }: Context, options: CommandOptions): Promise<boolean> {
+async function cancel(
+  { database, log, print }: Context,
+  options: CommandOptions,
+): Promise<boolean> {
   const replayId = uuidOf(options, 'replay');
   const job = await findReplayJob(database.pool, replayId, OPERATOR);
   const ended = job && (await endReplayJob(database.pool, replayId, 'cancelled'));
+  if (ended !== undefined) logReplayEnd(log, ended);
   print({ replayId, cancelled: ended !== undefined });
   return ended !== undefined;
 }

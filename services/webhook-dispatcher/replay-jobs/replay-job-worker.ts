@@ -49,16 +49,8 @@ export class ReplayJobWorker {
 
   /** Counts and logs the end of a job. */
   reportEnd(job: ReplayJobRow): void {
-    const { log, metrics } = this.#deps;
-    const { id: replayId, integrationId, destinationId, state, reason } = job;
-    const { matched, replayed, skipped, requestedAt, finishedAt } = job;
-    metrics.endedReplayJobs.inc({ state });
-    const durationMs = (finishedAt ?? requestedAt).getTime() - requestedAt.getTime();
-    const counts = { matched, replayed, skipped, durationMs };
-    log.info(
-      { replayId, integrationId, destinationId, state, ...(reason && { reason }), ...counts },
-      'a replay of deliveries has ended',
-    );
+    this.#deps.metrics.endedReplayJobs.inc({ state: job.state });
+    logReplayEnd(this.#deps.log, job);
   }
 
   /** Resolves once no more slices are written. Another process, or the next one, goes on. */
@@ -111,4 +103,16 @@ export class ReplayJobWorker {
       return false;
     }
   }
+}
+
+/** Logs the end of a job, also one that a process without a worker has ended. */
+export function logReplayEnd(log: Log, job: ReplayJobRow): void {
+  const { id: replayId, integrationId, destinationId, state, reason } = job;
+  const { matched, replayed, skipped, requestedAt, finishedAt } = job;
+  const durationMs = (finishedAt ?? requestedAt).getTime() - requestedAt.getTime();
+  const counts = { matched, replayed, skipped, durationMs };
+  log.info(
+    { replayId, integrationId, destinationId, state, ...(reason && { reason }), ...counts },
+    'a replay of deliveries has ended',
+  );
 }
