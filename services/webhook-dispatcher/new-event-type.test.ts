@@ -13,6 +13,7 @@ import {
   type WebhookSource,
 } from './events/webhook-event-type.ts';
 import { type SourceLookups, webhookSources } from './events/webhook-sources.ts';
+import { deliveriesClient, ownDeliveries, ownerOf } from './own-deliveries/test-owner.ts';
 import {
   createTestFixture,
   sequences,
@@ -52,7 +53,6 @@ const applicationSubmitted: WebhookEventType<ApplicationSubmitted, null> = {
   numberingKey: ({ creditorId }) => creditorId,
   recipientLookup: { find: async (queries) => queries.map(() => recipients) },
   recipientQuery: () => null,
-  isGranted: async () => true,
   rendering: {
     at: 'sending',
     reference: ({ applicationId }) => applicationId,
@@ -178,6 +178,17 @@ test('a webhook rendered when sent waits while its content cannot be read, and n
   await settled();
   const { rows } = await fixture.sql.query('SELECT state, attempts FROM deliveries');
   expect(rows).toEqual([{ state: 'delivered', attempts: 1 }]);
+});
+
+test('a webhook whose payload names neither a retailer nor a creditor is not replayed', async () => {
+  const receiver = await addRecipient();
+  const dispatcher = await start();
+  await dispatcher.bus.publish([submitted()]);
+  await dispatcher.settled();
+  const [delivery] = await ownDeliveries(dispatcher, receiver);
+  const { deliveryId = expect.unreachable() } = delivery ?? {};
+  const replayed = deliveriesClient(dispatcher).replayDelivery({ deliveryId }, ownerOf(receiver));
+  await expect(replayed).rejects.toMatchObject({ code: 'grant_missing' });
 });
 
 test('one dispatcher delivers webhooks of the new type and of decisions', async () => {

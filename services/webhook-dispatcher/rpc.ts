@@ -19,7 +19,7 @@ import {
 import type { SendTestEvent } from './own-deliveries/send-test-event.ts';
 
 export interface OwnDeliveriesDeps extends ReplayDeps, ReplayJobDeps {
-  readonly destinations: Pick<Destinations, 'ofIntegration'>;
+  readonly destinations: Pick<Destinations, 'ofIntegration' | 'isGranted'>;
   readonly sendTestEvent: SendTestEvent;
 }
 

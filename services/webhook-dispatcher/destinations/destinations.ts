@@ -10,6 +10,7 @@ import { Fault } from '@creditlane/rpc/fault';
 import { AdaptiveChunks } from '@creditlane/runtime/concurrency/adaptive-chunks';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
+import { NIL_UUID } from '@creditlane/runtime/ids';
 import type { LRUCache } from 'lru-cache';
 import type {
   DestinationRevision,
@@ -94,6 +95,21 @@ export class Destinations {
         return byIntegration.map(({ recipients }) => recipients);
       }),
   };
+
+  /**
+   * Whether the integration has a live grant on the retailer or the creditor that the payload names; without a name, it has
+   * none. Asked of replays only: a replay is a new request, and the grant may have been withdrawn since the event.
+   */
+  async isGranted(
+    { retailerId, creditorId }: Partial<Pick<GrantQuery, 'retailerId' | 'creditorId'>>,
+    integrationId: string,
+    traceparent: string | undefined,
+  ): Promise<boolean> {
+    if (!retailerId && !creditorId) return false;
+    const query = { retailerId: retailerId || NIL_UUID, creditorId: creditorId || NIL_UUID };
+    const [recipients] = await this.granted.find([{ ...query, integrationId }], traceparent);
+    return recipients !== undefined && recipients.length > 0;
+  }
 
   /**
    * A destination with its keys; `undefined` when the destination was removed.

@@ -17,7 +17,6 @@ import offer from './schemas/offer.json' with { type: 'json' };
 import pendingBanking from './schemas/pending-banking.json' with { type: 'json' };
 import {
   type GrantQuery,
-  grantOnEither,
   occurredAt,
   type RecipientLookup,
   requireIds,
@@ -147,7 +146,6 @@ function decisionEventType(
     numberingKey: ({ creditorId }) => creditorId,
     recipientLookup: granted,
     recipientQuery: ({ retailerId, creditorId }) => ({ retailerId, creditorId }),
-    isGranted: grantOnEither(granted),
     rendering: { at: 'intake', payload: (event) => decisionPayload(event, status, hasOffer) },
   };
 }

@@ -7,7 +7,6 @@ import { createSchemaCompiler } from './body-schema.ts';
 import payloadSchema from './schemas/application-exported.json' with { type: 'json' };
 import {
   type GrantQuery,
-  grantOnEither,
   occurredAt,
   type RecipientLookup,
   requireIds,
@@ -43,7 +42,6 @@ export function exportSource(
       creditorId,
       integrationId,
     }),
-    isGranted: grantOnEither(granted),
     rendering: {
       at: 'sending',
       reference: ({ exportId }) => exportId,

@@ -3,8 +3,6 @@ import type { IntegrationEnabled } from '@creditlane/proto/integrations/v1/integ
 import { createSchemaCompiler } from './body-schema.ts';
 import payloadSchema from './schemas/integration-enabled.json' with { type: 'json' };
 import {
-  type GrantQuery,
-  grantOnEither,
   occurredAt,
   type RecipientLookup,
   requireIds,
@@ -31,7 +29,6 @@ const renderBody = createSchemaCompiler()(payloadSchema);
 /** Webhooks of enablings: in order per retailer, numbered per retailer and integration. */
 export function integrationSource(
   ofIntegration: RecipientLookup<string>,
-  granted: RecipientLookup<GrantQuery>,
   findEnablement: FindRetailerEnablement,
 ): WebhookSource<IntegrationEnabled> {
   const integrationEnabled: WebhookEventType<IntegrationEnabled, string> = {
@@ -44,8 +41,6 @@ export function integrationSource(
     numberingKey: ({ integrationId }) => integrationId,
     recipientLookup: ofIntegration,
     recipientQuery: ({ integrationId }) => integrationId,
-    // The enabling gave the grant on the retailer.
-    isGranted: grantOnEither(granted),
     // A configuration may hold secrets, so the dispatcher stores none.
     rendering: {
       at: 'sending',

@@ -4,7 +4,7 @@
  */
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import type { EventType, Topic } from '@creditlane/events/topics';
-import { isCanonicalUuid, NIL_UUID } from '@creditlane/runtime/ids';
+import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type { RenderBody } from './body-schema.ts';
 
@@ -20,25 +20,6 @@ export interface GrantQuery {
   readonly creditorId: string;
   /** Set for an event that only this integration may receive. */
   readonly integrationId?: string;
-}
-
-/** The members of a payload that name the retailer and, unless it is about none, the creditor. */
-export interface EventParties {
-  readonly retailerId: string;
-  readonly creditorId?: string;
-}
-
-/** The `isGranted` of an event type whose payload an integration may have by a grant on either. Rejects like `granted`. */
-export function grantOnEither(granted: RecipientLookup<GrantQuery>) {
-  return async (
-    { retailerId, creditorId = NIL_UUID }: EventParties,
-    integrationId: string,
-    traceparent: string | undefined,
-  ): Promise<boolean> => {
-    const query = { retailerId, creditorId, integrationId };
-    const [recipients] = await granted.find([query], traceparent);
-    return recipients !== undefined && recipients.length > 0;
-  };
 }
 
 /** Finds recipients. Event types share a lookup, so that a batch of events costs one call for each. */
@@ -75,15 +56,6 @@ export interface WebhookEventType<Event = unknown, RecipientQuery = unknown> {
   /** Finds the recipients. An event's recipients are settled when the event is consumed. */
   readonly recipientLookup: RecipientLookup<RecipientQuery>;
   recipientQuery(event: Event): RecipientQuery;
-  /**
-   * Whether the integration has a grant now by which it may have the payload. Asked of replays only: a replay is a new request,
-   * and the grant may have been withdrawn since the event. Rejects while that cannot be found out.
-   */
-  isGranted(
-    payload: object,
-    integrationId: string,
-    traceparent: string | undefined,
-  ): Promise<boolean>;
   readonly rendering: RenderedAtIntake<Event> | RenderedWhenSent<Event>;
 }
 
@@ -140,7 +112,7 @@ export interface WebhookSource<Event = unknown> {
   seriesPosition?(event: Event): SeriesPosition;
 }
 
-/** Why nothing is sent to an integration for which `isGranted` is false. */
+/** Why nothing is sent again to an integration that has no grant any more. */
 export const GRANT_MISSING = 'grant_missing';
 
 /** The content of a webhook that is rendered when sent is lost, for example deleted after its retention. */

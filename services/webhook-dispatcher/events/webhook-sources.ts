@@ -19,7 +19,7 @@ export function webhookSources(lookups: SourceLookups): readonly WebhookSource[]
   const { granted, ofIntegration, findEnablement, findExport } = lookups;
   return [
     decisionSource(granted),
-    integrationSource(ofIntegration, granted, findEnablement),
+    integrationSource(ofIntegration, findEnablement),
     exportSource(granted, findExport),
     submissionSource,
   ];

@@ -3,6 +3,7 @@ import type { Call } from '@creditlane/rpc/call';
 import { conflict } from '@creditlane/rpc/fault';
 import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { Destinations } from '../destinations/destinations.ts';
 import { findBody } from '../events/message-body.ts';
 import { GRANT_MISSING, type WebhookEventType } from '../events/webhook-event-type.ts';
 import type { FoundDelivery } from '../store/own-deliveries.ts';
@@ -12,6 +13,7 @@ const WITHIN_MS = 2_000;
 
 export interface RequireGrantDeps {
   readonly log: Log;
+  readonly destinations: Pick<Destinations, 'isGranted'>;
   /** By the name of the webhook event type. */
   readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
 }
@@ -23,7 +25,7 @@ export interface RequireGrantDeps {
  * @throws Fault `grant_missing`
  */
 export async function requireGrant(
-  { log, eventTypes }: RequireGrantDeps,
+  { log, destinations, eventTypes }: RequireGrantDeps,
   { id, event, state, body, reference }: FoundDelivery,
   { identity, traceparent }: Call,
 ): Promise<void> {
@@ -34,7 +36,7 @@ export async function requireGrant(
   if (eventType === undefined) return;
   const isGranted = async () => {
     const found = await findBody(eventType, { body, reference }, traceparent);
-    return eventType.isGranted(JSON.parse(found.body), identity.subject, traceparent);
+    return destinations.isGranted(JSON.parse(found.body), identity.subject, traceparent);
   };
   const limited = withTimeLimit(isGranted(), {
     limitMs: WITHIN_MS,

@@ -18,7 +18,7 @@ import { nextStep, type Step } from './schedule.ts';
 export interface AttemptDeps extends PostWebhookDeps {
   /** By the name of the webhook event type. */
   readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
-  readonly destinations: Pick<Destinations, 'get' | 'getUncached'>;
+  readonly destinations: Pick<Destinations, 'get' | 'getUncached' | 'isGranted'>;
   /** The delays between attempts. */
   readonly delaysMs: readonly number[];
   readonly metrics: DispatcherMetrics;
@@ -177,7 +177,7 @@ async function findContent(
     if (mismatch !== undefined) return { kind: 'unsendable', reason: mismatch };
     const isGranted =
       delivery.replays === 0 ||
-      (await eventType.isGranted(JSON.parse(body), integrationId, traceparent));
+      (await deps.destinations.isGranted(JSON.parse(body), integrationId, traceparent));
     return isGranted ? { kind: 'found', body } : { kind: 'unsendable', reason: GRANT_MISSING };
   } catch (err) {
     if (err instanceof ContentLostError) return { kind: 'unsendable', reason: err.reason };
