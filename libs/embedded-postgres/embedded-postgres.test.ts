@@ -116,6 +116,17 @@ describe('a data directory', () => {
     expect(await query(adminUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
+  test('of another version of PostgreSQL is refused with both versions and the remedy', async () => {
+    await (await start()).close();
+    await writeFile(join(dataDir, 'cluster', 'PG_VERSION'), '17\n');
+    await expect(start()).rejects.toMatchObject({
+      reason: 'data_dir_of_other_version',
+      message: expect.stringMatching(
+        /^PostgreSQL could not start on port \d+: its data directory is of PostgreSQL 17, and this one is 18\.\d+\. Use the version of Creditlane that made it, or start with --reset, which deletes all data\.$/,
+      ),
+    });
+  });
+
   test('holds no password and no file that other users can read', async () => {
     await start();
     const names = await readdir(dataDir);

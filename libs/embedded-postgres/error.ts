@@ -8,6 +8,7 @@ export type EmbeddedPostgresReason =
   | 'data_dir_unreachable'
   | 'data_dir_in_use'
   | 'data_dir_damaged'
+  | 'data_dir_of_other_version'
   | 'disk_full'
   | 'password_mismatch'
   | 'port_in_use'
@@ -23,6 +24,9 @@ export class EmbeddedPostgresError extends LoggableError {
     this.reason = reason;
   }
 }
+
+const OTHER_VERSION =
+  /initialized by PostgreSQL version (\S+), which is not compatible with this version (\S+)\.\s/;
 
 /** Makes an error of what initdb or postgres wrote; `fallback` says which step failed. */
 export function errorFromOutput(output: string, fallback: string): EmbeddedPostgresError {
@@ -42,6 +46,14 @@ export function errorFromOutput(output: string, fallback: string): EmbeddedPostg
     return new EmbeddedPostgresError(
       'data_dir_unwritable',
       `${fallback}: its data directory cannot be written.`,
+    );
+  }
+  const [, made, running] = OTHER_VERSION.exec(output) ?? [];
+  if (made !== undefined) {
+    return new EmbeddedPostgresError(
+      'data_dir_of_other_version',
+      `${fallback}: its data directory is of PostgreSQL ${made}, and this one is ${running}. ` +
+        'Use the version of Creditlane that made it, or start with --reset, which deletes all data.',
     );
   }
   if (/PANIC|invalid primary checkpoint|incompatible with server|could not locate/.test(output)) {
