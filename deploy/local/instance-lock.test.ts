@@ -1,6 +1,7 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { identifyProcess, isRunning } from '@creditlane/supervision/pid-file';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { lockInstance } from './instance-lock.ts';
 
@@ -26,6 +27,50 @@ test.each([
   ['whose id another process has by now', { pid: process.pid, startTime: 'at another time' }],
 ])('a holder %s is taken over from', async (_, holder) => {
   await writeFile(join(dir, 'instance.lock'), JSON.stringify(holder));
+  const release = await lockInstance(dir);
+  await release();
+  expect(await readdir(dir)).toEqual([]);
+});
+
+test('a lock that another process takes while this one finds the holder dead stays where it is', async () => {
+  const lock = join(dir, 'instance.lock');
+  const other = JSON.stringify(await identifyProcess(process.ppid));
+  await writeFile(lock, JSON.stringify({ pid: NO_PROCESS, startTime: '1' }));
+  const seen: string[] = [];
+  const refused = lockInstance(dir, async (identity) => {
+    seen.push(await readFile(lock, 'utf8'));
+    const runs = await isRunning(identity);
+    // The other process has replaced the lock of the dead one before this one learns that it is dead.
+    if (seen.length === 1) await writeFile(lock, other);
+    return runs;
+  });
+  await expect(refused).rejects.toThrow(`Another Creditlane (process ${process.ppid})`);
+  expect(seen.slice(1)).toEqual(seen.slice(1).map(() => other));
+  expect(await readFile(lock, 'utf8')).toBe(other);
+  expect(await readdir(dir)).toEqual(['instance.lock']);
+});
+
+test('while a process replaces the lock of a dead one, another start is refused', async () => {
+  const lock = join(dir, 'instance.lock');
+  await writeFile(lock, JSON.stringify({ pid: NO_PROCESS, startTime: '1' }));
+  let looks = 0;
+  const refusals: unknown[] = [];
+  const release = await lockInstance(dir, async (identity) => {
+    looks += 1;
+    // The first look is before this process is the only one that may replace the lock.
+    if (looks > 1) refusals.push(await lockInstance(dir).catch((error: Error) => error.message));
+    return isRunning(identity);
+  });
+  expect(refusals).toEqual([`Another Creditlane (process ${process.pid}) is starting. Try again.`]);
+  await release();
+  expect(await readdir(dir)).toEqual([]);
+});
+
+test('a process that was killed while it replaced a lock keeps nobody from doing so', async () => {
+  const dead = JSON.stringify({ pid: NO_PROCESS, startTime: '1' });
+  await writeFile(join(dir, 'instance.lock'), dead);
+  await mkdir(join(dir, 'instance.lock.evicting'));
+  await writeFile(join(dir, 'instance.lock.evicting', 'of-the-dead-process'), dead);
   const release = await lockInstance(dir);
   await release();
   expect(await readdir(dir)).toEqual([]);

@@ -1,27 +1,35 @@
 // The lock file by which one process at a time uses a data directory.
-import { link, rename, unlink, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   identifyProcess,
   isRunning,
   type ProcessIdentity,
+  parsePidFile,
   readPidFile,
 } from '@creditlane/supervision/pid-file';
+import { underGuard } from './eviction-guard.ts';
 import { StartError } from './start-error.ts';
 
 const LOCK = 'instance.lock';
+
+type IsAlive = typeof isRunning;
 
 /**
  * Lets one process at a time use a data directory; the lock of a process that died is replaced.
  * Resolves to the function that releases the lock. Throws `StartError` while another process holds it.
  */
-export async function lockInstance(dir: string): Promise<() => Promise<void>> {
+export async function lockInstance(
+  dir: string,
+  isAlive: IsAlive = isRunning,
+): Promise<() => Promise<void>> {
   const lock = join(dir, LOCK);
-  const mine = `${lock}.${process.pid}`;
+  const mine = `${lock}.${randomUUID()}`;
   await writeFile(mine, JSON.stringify(await identifyProcess(process.pid)));
   try {
     // A hard link appears complete or not at all, so no process reads a half-written lock.
-    while (!(await tryLink(mine, lock))) await evictDead(dir, lock);
+    while (!(await tryLink(mine, lock))) await evictDead(dir, lock, isAlive);
   } finally {
     await unlink(mine);
   }
@@ -29,9 +37,12 @@ export async function lockInstance(dir: string): Promise<() => Promise<void>> {
 }
 
 /** The process that uses the data directory at present. */
-export async function findHolder(dir: string): Promise<ProcessIdentity | undefined> {
+export async function findHolder(
+  dir: string,
+  isAlive: IsAlive = isRunning,
+): Promise<ProcessIdentity | undefined> {
   const holder = await readPidFile(join(dir, LOCK));
-  return holder !== undefined && (await isRunning(holder)) ? holder : undefined;
+  return holder !== undefined && (await isAlive(holder)) ? holder : undefined;
 }
 
 async function tryLink(from: string, to: string): Promise<boolean> {
@@ -44,22 +55,23 @@ async function tryLink(from: string, to: string): Promise<boolean> {
   }
 }
 
-async function evictDead(dir: string, lock: string): Promise<void> {
-  const holder = await findHolder(dir);
+async function evictDead(dir: string, lock: string, isAlive: IsAlive): Promise<void> {
+  const holder = await findHolder(dir, isAlive);
   if (holder !== undefined) {
     throw new StartError(
       `Another Creditlane (process ${holder.pid}) is using ${dir}. Stop it, or choose another --data-dir and --port.`,
     );
   }
-  // Another starter may have replaced the lock meanwhile: if the renamed lock is of a live process, it is
-  // put back.
-  const evicted = `${lock}.evicted.${process.pid}`;
-  await rename(lock, evicted).catch(ignoreMissing);
-  const taken = await readPidFile(evicted);
-  if (taken !== undefined && (await isRunning(taken))) await tryLink(evicted, lock);
-  await unlink(evicted).catch(ignoreMissing);
+  // Under the guard no other process deletes the lock of a dead one, so a lock that is found dead here is still the same one
+  // when it is deleted.
+  await underGuard(`${lock}.evicting`, async () => {
+    const text = await readFile(lock, 'utf8').catch(ignoreMissing);
+    if (text === undefined) return;
+    const found = parsePidFile(text);
+    if (found === undefined || !(await isAlive(found))) await unlink(lock).catch(ignoreMissing);
+  });
 }
 
-function ignoreMissing(error: unknown): void {
+function ignoreMissing(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }

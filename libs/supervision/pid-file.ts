@@ -69,7 +69,17 @@ export async function killFromPidFiles(folder: string): Promise<string[]> {
 /** The process that a file names; undefined when there is no such file or it names none. */
 export async function readPidFile(file: string): Promise<ProcessIdentity | undefined> {
   try {
-    const content: unknown = JSON.parse(await readFile(file, 'utf8'));
+    return parsePidFile(await readFile(file, 'utf8'));
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The process that a file with this text names; undefined when it names none. */
+export function parsePidFile(text: string): ProcessIdentity | undefined {
+  try {
+    const content: unknown = JSON.parse(text);
     // Earlier versions wrote the start time under the name `born`.
     const { pid, startTime, born } = (content ?? {}) as Partial<ProcessIdentity> & {
       born?: string;
@@ -77,7 +87,7 @@ export async function readPidFile(file: string): Promise<ProcessIdentity | undef
     return typeof pid === 'number' ? { pid, startTime: startTime ?? born ?? '' } : undefined;
   } catch (error) {
     // A writer that was killed leaves an incomplete file.
-    if (error instanceof SyntaxError || isMissing(error)) return undefined;
+    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
