@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 
 const MAX_WEBHOOKS = 1_000;
-/** Limits the memory: large bodies displace old webhooks sooner. */
+/** Of all bodies. Limits the memory: large bodies displace old webhooks sooner. */
 const MAX_TOTAL_CHARACTERS = 32 * 1024 * 1024;
 
 /** A webhook that was answered with success. */
@@ -33,7 +33,7 @@ export interface ReceivedWebhooks {
 export async function openReceivedWebhooks(file: string | undefined): Promise<ReceivedWebhooks> {
   const stored = file === undefined ? [] : await readWebhooks(file);
   let characters = stored.reduce((sum, { body }) => sum + body.length, 0);
-  let linesInFile = 0;
+  const inFile = { webhooks: 0, characters: 0 };
 
   const trim = () => {
     while (stored.length > MAX_WEBHOOKS || characters > MAX_TOTAL_CHARACTERS) {
@@ -43,7 +43,8 @@ export async function openReceivedWebhooks(file: string | undefined): Promise<Re
   const rewrite = () => {
     if (file === undefined) return;
     writeFileSync(file, stored.map(asLine).join(''), { mode: 0o600 });
-    linesInFile = stored.length;
+    inFile.webhooks = stored.length;
+    inFile.characters = characters;
   };
 
   trim();
@@ -53,12 +54,15 @@ export async function openReceivedWebhooks(file: string | undefined): Promise<Re
       const webhook = webhookOf(request, body);
       // Synchronously: success is answered only once the webhook is stored.
       if (file !== undefined) appendFileSync(file, asLine(webhook));
-      linesInFile += 1;
+      inFile.webhooks += 1;
+      inFile.characters += body.length;
       characters += body.length;
       stored.push(webhook);
       trim();
-      // The file is rewritten once it holds twice as many webhooks as are stored.
-      if (linesInFile > 2 * MAX_WEBHOOKS) rewrite();
+      // The file is rewritten once it holds twice as much as may be stored.
+      const isFull =
+        inFile.webhooks > 2 * MAX_WEBHOOKS || inFile.characters > 2 * MAX_TOTAL_CHARACTERS;
+      if (isFull) rewrite();
       return webhook;
     },
     all: () => stored,

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,24 +100,44 @@ describe('a received webhook', () => {
     expect(await arrivals()).toHaveLength(1);
   });
 
-  test('is kept over a restart in the data file; an incomplete line is skipped', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'creditlane-inbox-'));
-    try {
-      const dataFile = join(folder, 'inbox.jsonl');
+  describe('in the data file', () => {
+    let folder: string;
+    let dataFile: string;
+    const reopen = async () => {
       await inbox.close();
       inbox = await startWebhookInbox({ ...OPTIONS, dataFile });
+    };
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'creditlane-inbox-'));
+      dataFile = join(folder, 'inbox.jsonl');
+      await reopen();
+    });
+    afterEach(() => rm(folder, { recursive: true }));
+
+    test('is kept over a restart; an incomplete line is skipped', async () => {
       await deliver('/one');
       await deliver('/two');
       const kept = await arrivals();
-      await inbox.close();
       await appendFile(dataFile, '{"receivedAt":"2026-');
-      inbox = await startWebhookInbox({ ...OPTIONS, dataFile });
+      await reopen();
       expect(await arrivals()).toEqual(kept);
       await fetch(inbox.url, { method: 'DELETE' });
       expect(await readFile(dataFile, 'utf8')).toBe('');
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    });
+
+    test('with a large body displaces old ones, in the file, too, which is at most twice as large', async () => {
+      const mebibyte = 1024 * 1024;
+      let most = 0;
+      for (let n = 0; n < 70; n += 1) {
+        await deliver('/large', {}, 'x'.repeat(mebibyte));
+        most = Math.max(most, (await stat(dataFile)).size);
+      }
+      expect(Math.round(most / mebibyte)).toBe(64);
+      const kept = await arrivals();
+      expect(kept).toHaveLength(32);
+      await reopen();
+      expect(await arrivals()).toEqual(kept);
+    });
   });
 });
 
