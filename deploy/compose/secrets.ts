@@ -24,16 +24,21 @@ function readOptions() {
   const text = { type: 'string' } as const;
   try {
     const options = { kubernetes: text, 'admin-url': text, help: { type: 'boolean' } } as const;
-    return parseArgs({ options }).values;
-  } catch {
-    return undefined;
+    const { values } = parseArgs({ options });
+    if (values['admin-url'] !== undefined && values.kubernetes === undefined) {
+      throw new Error('--admin-url needs --kubernetes');
+    }
+    return values;
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n${HELP}`);
+    process.exit(2);
   }
 }
 
 const options = readOptions();
-if (options === undefined || options.help) {
+if (options.help) {
   process.stderr.write(HELP);
-  process.exit(options?.help ? 0 : 2);
+  process.exit(0);
 }
 const result = await openEnvFile(FILE, SERVICES);
 // The manifests alone on the standard output, for kubectl: `npm run --silent` adds no lines of npm's own.
