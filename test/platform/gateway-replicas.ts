@@ -13,12 +13,13 @@ import type { AnyService } from '@creditlane/service/define-service';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
 import type pg from 'pg';
+import { MetricSamples } from './metric-samples.ts';
 
 export interface GatewayReplica {
   /** Sends the request with the key. */
   send(key: string, path: string, init?: RequestInit): Promise<Response>;
-  /** The number of calls that took requests from quotas. */
-  takes(): Promise<number>;
+  /** The number of calls that took requests from quotas, of all outcomes or of one. */
+  takes(outcome?: string): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -114,11 +115,9 @@ function replicaAt(
   return {
     send: (key, path, init = {}) =>
       fetch(`${url}/v1${path}`, { ...init, headers: { ...init.headers, authorization: key } }),
-    async takes() {
-      const counts = (await metrics.text()).matchAll(
-        /^creditlane_rate_limit_takes_total\{.*\} (\d+)$/gm,
-      );
-      return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+    async takes(outcome) {
+      const samples = new MetricSamples(await metrics.text());
+      return samples.sum('rate_limit_takes_total', outcome === undefined ? {} : { outcome });
     },
     close: () => closers.close(),
   };
