@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Demo } from '@creditlane/local/demo/demo';
 import { readJson } from '@creditlane/local/json-file';
 import { eventually } from './eventually.ts';
@@ -88,11 +89,17 @@ export class LaunchedPlatform {
 
 /** The command lines of all running processes that contain a directory's path. */
 export async function listProcessesUsing(dir: string): Promise<string[]> {
-  const commandLines = [];
-  for (const pid of await readdir('/proc')) {
-    if (!/^\d+$/.test(pid)) continue;
-    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    if (commandLine.includes(dir)) commandLines.push(commandLine);
-  }
-  return commandLines;
+  const all = process.platform === 'linux' ? await readFromProc() : await readFromPs();
+  return all.filter((commandLine) => commandLine.includes(dir));
+}
+
+/** Not every Linux has ps(1). */
+async function readFromProc(): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  return Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+}
+
+async function readFromPs(): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-ww', '-o', 'args=']);
+  return stdout.split('\n');
 }
