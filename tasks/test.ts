@@ -44,8 +44,9 @@ const isAll = !isSelection && process.env.CREDITLANE_TEST_ALL === '1';
 const checks = isSelection ? none : await runChecks();
 const models = isAll ? await checkModels().catch(reportModels) : none;
 
-// What other tasks run through this one writes for a long time, such as the long fault runs: that is for a disk.
-if (import.meta.main) keepTemporaryFilesInMemory();
+// What other tasks run through this one writes for a long time, such as the long fault runs: that is for a disk. Node 24.0,
+// which is pinned on arm64 Macs, has no import.meta.main.
+if (process.argv[1] === import.meta.filename) keepTemporaryFilesInMemory();
 const projects = isSelection || isAll ? {} : { project: ['tests'] };
 const { filter, options } = parseCLI(['vitest', 'run', ...args]);
 const vitest = await startVitest(filter, { ...projects, ...options, run: true, watch: false });
