@@ -1,4 +1,4 @@
-// The benchmarks run and report every figure; no test checks how fast the platform is. `npm test` runs the shortest
+// The benchmarks run and report every figure; none of the figures is a test's limit. `npm test` runs the shortest
 // part of `npm run bench`, and `npm run test:bench`, which takes two minutes, runs all of them.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
