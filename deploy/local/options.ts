@@ -19,7 +19,7 @@ export const HELP = `Creditlane on this machine: all services in one process, wi
                     N+3 the bureau simulator; 0 takes any free ones
   --data-dir PATH   where the database and the keys live (default .local); empty, new, or one
                     that Creditlane made; a relative path begins at this repository
-  --reset           delete the data directory's contents first
+  --reset           delete Creditlane's files in the data directory first, and no others
   --help            this text
 `;
 

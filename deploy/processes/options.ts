@@ -32,7 +32,7 @@ export const UP_HELP = `Creditlane on this machine: each service a process of it
                     the inbox, N+3 the bureau simulator, the next ones the other services; 0 takes
                     any free ones
   --data-dir PATH   where databases, events and keys live (default ${DATA_DIR})
-  --reset           delete the data directory's contents first
+  --reset           delete Creditlane's files in the data directory first, and no others
   --brokers 1|3     how many brokers Kafka has (default 1)
   --replicas S=N    N processes of service S, as in decisions=3; may be given for several services
   --help            this text
