@@ -189,7 +189,7 @@ async function runProgram(file: string, args: string[], env: Record<string, stri
   print(`node ${[file, ...args].join(' ')}: ${stdout.trim()}`);
 }
 
-/** Prints lines of the log at level warn and above: while Kafka is away there are some. */
+/** Prints lines of the log at level error and above: while Kafka is away there are some. */
 function printProblems(text: string): void {
   if (/^\S+ (ERROR|FATAL) /.test(text)) process.stderr.write(text);
 }
