@@ -10,6 +10,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { describeWithKafka, findKafka } from '../test-kafka.ts';
 
 const HOST = '127.0.0.1';
+/** Where /proc lists the files that a process has mapped. */
+const onLinux = test.runIf(process.platform === 'linux');
 
 describeWithKafka(await findKafka(), 'a broker', () => {
   let folder: string;
@@ -39,7 +41,7 @@ describeWithKafka(await findKafka(), 'a broker', () => {
     }
   }
 
-  test('maps the archive of its classes, which is made once and used again', async () => {
+  onLinux('maps the archive of its classes, which is made once and used again', async () => {
     const classpath = await kafkaClasspath();
     const option = await classArchiveOption(classpath);
     const [, archive = ''] = option.split('=');
@@ -49,7 +51,7 @@ describeWithKafka(await findKafka(), 'a broker', () => {
     expect(await mappedFiles(classpath, option)).toContain(archive);
   });
 
-  test('starts without an archive that its Java did not make', async () => {
+  onLinux('starts without an archive that its Java did not make', async () => {
     const foreign = join(folder, 'foreign.jsa');
     await writeFile(foreign, 'made by another Java');
     const files = await mappedFiles(await kafkaClasspath(), `-XX:SharedArchiveFile=${foreign}`);
