@@ -25,7 +25,7 @@ export const AUTOSCALING = {
 /** Destinations are reached by this port, one of those that the services permit. */
 export const RECEIVER = { host: PUBLIC_ADDRESS, port: 8443 };
 
-/** A pod as the API shows it, as far as the proofs read it. */
+/** A pod as the API shows it, as far as the tests read it. */
 export interface Pod {
   // biome-ignore lint/suspicious/noExplicitAny: the shape is that of the Kubernetes API.
   spec: any;

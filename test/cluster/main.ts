@@ -1,12 +1,12 @@
-// `npm run test:cluster`: builds a Kubernetes cluster and its images, and runs the proofs in namespaces of their own.
+// `npm run test:cluster`: builds a Kubernetes cluster and its images, and runs the end-to-end tests in namespaces of their own.
 import { CLUSTER_VARIABLE, type ClusterInputs } from './inputs.ts';
 import { NODES } from './kubernetes/network.ts';
+import { runEndToEndTests } from './parts/end-to-end-tests.ts';
 import { prepareImages } from './parts/images.ts';
 import { prepareParts } from './parts/parts.ts';
-import { runProofs } from './parts/proofs.ts';
 import { timed } from './parts/timed.ts';
 
-await runProofs<ClusterInputs>({
+await runEndToEndTests<ClusterInputs>({
   folder: 'cluster',
   untested: 'ON A CLUSTER',
   programs: ['go', 'java', 'mvn', 'apt-get', 'openssl', 'npm', 'curl'],

@@ -18,7 +18,7 @@ interface ComposeService {
   build?: object;
 }
 
-/** What a proof adds to the service of one name. */
+/** What a test adds to the service of one name. */
 export type Additions = Record<string, object>;
 
 export async function composeServices(): Promise<Record<string, ComposeService>> {

@@ -1,4 +1,4 @@
-/** What the proofs get from outside of their namespaces, where the registries are reached. */
+/** What the end-to-end tests get from outside of their namespaces, where the registries are reached. */
 import type { ComposeParts } from './parts.ts';
 
 export const COMPOSE_VARIABLE = 'CREDITLANE_COMPOSE';
@@ -14,6 +14,6 @@ export interface ComposeInputs {
 
 export function readInputs(): ComposeInputs {
   const text = process.env[COMPOSE_VARIABLE];
-  if (text === undefined) throw new Error('the proofs are run by npm run test:compose');
+  if (text === undefined) throw new Error('the end-to-end tests are run by npm run test:compose');
   return JSON.parse(text);
 }

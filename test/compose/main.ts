@@ -1,11 +1,11 @@
 // `npm run test:compose`: brings deploy/compose.yaml up by Docker's engine, in namespaces of their own.
-import { runProofs } from '../cluster/parts/proofs.ts';
+import { runEndToEndTests } from '../cluster/parts/end-to-end-tests.ts';
 import { timed } from '../cluster/parts/timed.ts';
 import { COMPOSE_VARIABLE, type ComposeInputs } from './inputs.ts';
 import { prepareParts } from './parts.ts';
 import { prepareImages } from './prepare-images.ts';
 
-await runProofs<ComposeInputs>({
+await runEndToEndTests<ComposeInputs>({
   folder: 'compose',
   untested: 'WITH DOCKER COMPOSE',
   programs: ['go', 'apt-get', 'openssl', 'npm', 'java', 'mvn'],

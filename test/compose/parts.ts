@@ -1,4 +1,4 @@
-/** The programs and files that the images and the proofs are made of, from the cache when it has them. */
+/** The programs and files that the images and the end-to-end tests are made of, from the cache when it has them. */
 import { dirname, join } from 'node:path';
 import { kafkaClasspath } from '@creditlane/embedded-kafka/jars';
 import { cachedPart, digestOf } from '../cluster/parts/cache.ts';

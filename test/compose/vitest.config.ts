@@ -1,8 +1,8 @@
-// How the proofs run: as those of the cluster do.
+// How the end-to-end tests run: as those of the cluster do.
 import { defineConfig } from 'vitest/config';
 import cluster from '../cluster/vitest.config.ts';
 
 export default defineConfig({
   ...cluster,
-  test: { ...cluster.test, include: ['test/compose/*.proof.ts'] },
+  test: { ...cluster.test, include: ['test/compose/*.e2e.ts'] },
 });

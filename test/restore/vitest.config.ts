@@ -1,4 +1,4 @@
-// How the proof runs: alone, with minutes of time.
+// How the end-to-end test runs: alone, with minutes of time.
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
@@ -7,7 +7,7 @@ export default defineConfig({
     resolve: { conditions: ['@creditlane/source', 'module', 'node', 'development|production'] },
   },
   test: {
-    include: ['test/restore/*.proof.ts'],
+    include: ['test/restore/*.e2e.ts'],
     globalSetup: [resolve(import.meta.dirname, '../setup/kafka.setup.ts')],
     pool: 'forks',
     // Above the time after which callers give up, and that in which the history settles.

@@ -1,4 +1,4 @@
-/** Runs proofs that need root and namespaces of their own, or says loudly why this machine cannot run them. */
+/** Runs end-to-end tests that need root and namespaces of their own, or says loudly why this machine cannot run them. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -12,15 +12,15 @@ import { timed } from './timed.ts';
 const TEST_TASK = fileURLToPath(new URL('../../../tasks/test.ts', import.meta.url));
 
 /**
- * What the proofs run in. Its first process ends with this one, and all others with the first. What containerd, runc and
+ * What the tests run in. Its first process ends with this one, and all others with the first. What containerd, runc and
  * the kubelet keep outside of their own folders ends with the namespace.
  */
 const NAMESPACES = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const EMPTY_FOLDERS = ['/run', '/var/lib', '/var/log'];
 const MOUNT = `for it in ${EMPTY_FOLDERS.join(' ')}; do mount -t tmpfs tmpfs "$it"; done; "$@"; exit $?`;
 
-export interface Proofs<Inputs> {
-  /** The folder below test/ that has the proofs and their vitest.config.ts. */
+export interface EndToEndTests<Inputs> {
+  /** The folder below test/ that has the tests and their vitest.config.ts. */
   folder: string;
   /** For the message where the machine cannot run them, such as "ON A CLUSTER". */
   untested: string;
@@ -28,20 +28,20 @@ export interface Proofs<Inputs> {
   programs: readonly string[];
   /** The names of the control groups within that of the run. */
   controlGroups?: readonly string[];
-  /** The environment variable by which the proofs get their inputs, as JSON. */
+  /** The environment variable by which the tests get their inputs, as JSON. */
   variable: string;
-  /** Makes in the machine's network, where registries are reached, what the proofs need. */
+  /** Makes in the machine's network, where registries are reached, what the tests need. */
   prepare(run: { dir: string; cgroup: string }): Promise<Inputs>;
 }
 
 /** Sets the exit code of this process. */
-export async function runProofs<Inputs>(proofs: Proofs<Inputs>): Promise<void> {
+export async function runEndToEndTests<Inputs>(tests: EndToEndTests<Inputs>): Promise<void> {
   // The launcher passes these to the whole process group: what is in the namespaces ends, and this process cleans up behind it.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-  process.exitCode = await timed('the whole run', () => runOrRefuse(proofs));
+  process.exitCode = await timed('the whole run', () => runOrRefuse(tests));
 }
 
-/** The reason why this machine cannot run the proofs, or undefined. */
+/** The reason why this machine cannot run the tests, or undefined. */
 async function findObstacle(programs: readonly string[]): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'it needs Linux';
   if (process.arch !== 'x64') return 'some programs are fetched for x64 only';
@@ -64,8 +64,8 @@ async function findObstacle(programs: readonly string[]): Promise<string | undef
 }
 
 /** Resolves to the exit code. */
-async function runOrRefuse<Inputs>(proofs: Proofs<Inputs>): Promise<number> {
-  const { folder, untested, programs, controlGroups = [] } = proofs;
+async function runOrRefuse<Inputs>(tests: EndToEndTests<Inputs>): Promise<number> {
+  const { folder, untested, programs, controlGroups = [] } = tests;
   const obstacle = await findObstacle([...programs, 'unshare', 'ip']);
   if (obstacle !== undefined) {
     const line = '='.repeat(100);
@@ -78,8 +78,8 @@ async function runOrRefuse<Inputs>(proofs: Proofs<Inputs>): Promise<number> {
   const cgroup = `/creditlane-${folder}-${process.pid}`;
   await makeControlGroups([cgroup, ...controlGroups.map((name) => `${cgroup}/${name}`)]);
   try {
-    const inputs = await proofs.prepare({ dir, cgroup });
-    return await runInNamespaces(proofs, inputs);
+    const inputs = await tests.prepare({ dir, cgroup });
+    return await runInNamespaces(tests, inputs);
   } finally {
     await removeControlGroups(cgroup);
     if (process.env.KEEP_CLUSTER_LOGS === undefined) await removeDataDir(dir);
@@ -87,7 +87,10 @@ async function runOrRefuse<Inputs>(proofs: Proofs<Inputs>): Promise<number> {
   }
 }
 
-async function runInNamespaces<Inputs>({ folder, variable }: Proofs<Inputs>, inputs: Inputs) {
+async function runInNamespaces<Inputs>(
+  { folder, variable }: EndToEndTests<Inputs>,
+  inputs: Inputs,
+) {
   const config = `test/${folder}/vitest.config.ts`;
   const test = [process.execPath, ...process.execArgv, TEST_TASK, '--config', config];
   const command = ['sh', '-c', MOUNT, 'sh', ...test, ...process.argv.slice(2)];

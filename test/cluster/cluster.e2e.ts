@@ -1,4 +1,4 @@
-// The chart on a real Kubernetes: each proof goes on with the installation that the one before left.
+// The chart on a real Kubernetes: each test goes on with the installation that the one before left.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type DemoRecords, seedDemoData } from '@creditlane/local/demo/demo';
@@ -35,7 +35,7 @@ const WITH_KEY_RING = SERVICES.filter(({ settings }) => 'keyRing' in settings).m
 let cluster: Cluster;
 let platform: OutsidePlatform;
 let creditlane: Installation;
-/** Its records are made by the first journey. */
+/** Its records are made by the smoke test. */
 let tenant: DemoRecords;
 /** The names of the Secrets in the namespace when nothing was installed yet. */
 let secretsBefore: string[];
@@ -62,7 +62,7 @@ test('the API server accepts every object of every set of values, and refuses a 
   const clusterWide = await creditlane.clusterWideKinds();
   expect(clusterWide).toContain('rbac.authorization.k8s.io/v1 ClusterRole');
   for (const [set, objects] of await renderAll(parts)) {
-    // The proof of the uninstallation reads the namespace alone.
+    // The test of the uninstallation reads the namespace alone.
     const kinds = new Set(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
     expect(
       clusterWide.filter((kind) => kinds.has(kind)),
@@ -99,7 +99,7 @@ test('the nodes run pods that have names and figures', async () => {
     .toMatch(/first.*\n.*second/);
 });
 
-test('the first journey goes through the Service of the gateway', async () => {
+test('the smoke test passes through the Service of the gateway', async () => {
   const receiver = await startRecordingReceiver(RECEIVER);
   try {
     const demo = await creditlane.demo();
