@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ignoreMissing } from '@creditlane/supervision/missing-file';
 import {
   identifyProcess,
   isRunning,
@@ -70,8 +71,4 @@ async function evictDead(dir: string, lock: string, isAlive: IsAlive): Promise<v
     const found = parsePidFile(text);
     if (found === undefined || !(await isAlive(found))) await unlink(lock).catch(ignoreMissing);
   });
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }

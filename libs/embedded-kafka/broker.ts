@@ -1,11 +1,12 @@
 /** One broker of an embedded Kafka: how its folder is prepared, when it is ready, how it is stopped. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
+import { lastErrorLine, spawnLogged } from '@creditlane/supervision/logged-child';
 import { killFromPidFile } from '@creditlane/supervision/pid-file';
 import { SupervisedProcess } from '@creditlane/supervision/supervised-process';
 
@@ -93,7 +94,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
         return new KafkaBrokerError(`A Kafka broker was not ready in time; see ${logFile}.`);
       }
       const output = await readFile(logFile, 'utf8');
-      return new KafkaBrokerError(`A Kafka broker could not start: ${lastErrorLine(output)}`);
+      return new KafkaBrokerError(`A Kafka broker could not start: ${reasonOf(output)}`);
     },
     restart: RESTART,
     stopSignals,
@@ -126,45 +127,28 @@ async function prepareFolder(options: BrokerOptions): Promise<string> {
     const program = [...format, ...users, '--ignore-formatted'];
     await run('java', [...javaOptions(options), ...SMALL, ...program]).catch(
       ({ stderr }: { stderr: string }) => {
-        throw new KafkaBrokerError(`Kafka cannot format its folder: ${lastErrorLine(stderr)}`);
+        throw new KafkaBrokerError(`Kafka cannot format its folder: ${reasonOf(stderr)}`);
       },
     );
   }
   return settings;
 }
 
-async function spawnBroker(
+function spawnBroker(
   options: BrokerOptions,
   settings: string,
   logFile: string,
 ): Promise<ChildProcess> {
-  // The previous log explains a crash.
-  await rename(logFile, `${logFile}.1`).catch(ignoreMissing);
-  const log = await open(logFile, 'w', 0o600);
   const machine = [...(options.isLarge ? LARGE : SMALL), ENDS_WITHOUT_MEMORY];
-  try {
-    return spawn('java', [...javaOptions(options), ...machine, 'kafka.Kafka', settings], {
-      // A group of its own: Ctrl-C is for this process, which stops the broker after its clients.
-      detached: true,
-      stdio: ['ignore', log.fd, log.fd],
-    });
-  } finally {
-    await log.close();
-  }
+  const args = [...javaOptions(options), ...machine, 'kafka.Kafka', settings];
+  return spawnLogged('java', args, { logFile });
 }
 
 function javaOptions({ classpath, classArchive }: BrokerOptions): string[] {
   return ['-cp', classpath, classArchive, ...LOG_OPTIONS];
 }
 
-function lastErrorLine(log: string): string {
+function reasonOf(output: string): string {
   // The frames of a Java stack have names such as `rethrowAsIOException`.
-  const lines = log.split('\n').filter((line) => !/^\s*(at .*)?$/.test(line));
-  return (
-    lines.findLast((line) => /ERROR|Exception/.test(line)) ?? lines.at(-1) ?? 'no reason given'
-  );
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error;
+  return lastErrorLine(output, /^(?!\s*at ).*(ERROR|Exception)/) ?? 'no reason given';
 }

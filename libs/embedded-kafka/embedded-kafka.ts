@@ -4,6 +4,7 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import { join, resolve } from 'node:path';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
+import { isMissing } from '@creditlane/supervision/missing-file';
 import {
   type Broker,
   isFormatted,
@@ -145,7 +146,7 @@ async function brokerFolders(dataDir: string): Promise<string[]> {
     const names = await readdir(dataDir);
     return names.filter((name) => name.startsWith(FOLDER)).map((name) => join(dataDir, name));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (isMissing(error)) return [];
     throw error;
   }
 }

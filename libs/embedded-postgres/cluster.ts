@@ -17,6 +17,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { isMissing } from '@creditlane/supervision/missing-file';
 import { EmbeddedPostgresError, errorFromOutput } from './error.ts';
 import { closeToOthers, type OsUser } from './os-user.ts';
 import { findPostmaster, stopPostmaster } from './postmaster.ts';
@@ -195,7 +196,7 @@ async function exists(path: string): Promise<boolean> {
     await stat(path);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if (isMissing(error)) return false;
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
+import { isMissing } from '@creditlane/supervision/missing-file';
 import { ADMIN, initialiseOnce, makeDataDir, makeSocketDir, stopOrphan } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import { assertReachable, postgresOsUser } from './os-user.ts';
@@ -110,7 +111,7 @@ async function readOwner(file: string): Promise<number | undefined> {
   try {
     return Number(await readFile(file, 'utf8'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }

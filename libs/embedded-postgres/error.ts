@@ -1,5 +1,6 @@
 /** Why an embedded PostgreSQL did not start: a reason for programs, and one line with the remedy. */
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
+import { lastErrorLine } from '@creditlane/supervision/logged-child';
 
 export type EmbeddedPostgresReason =
   | 'unsupported_platform'
@@ -57,13 +58,12 @@ export function errorFromOutput(output: string, fallback: string): EmbeddedPostg
     );
   }
   if (/PANIC|invalid primary checkpoint|incompatible with server|could not locate/.test(output)) {
-    return new EmbeddedPostgresError('data_dir_damaged', `${fallback}: ${lastErrorLine(output)}`);
+    return new EmbeddedPostgresError('data_dir_damaged', `${fallback}: ${reasonIn(output)}`);
   }
-  return new EmbeddedPostgresError('failed', `${fallback}: ${lastErrorLine(output)}`);
+  return new EmbeddedPostgresError('failed', `${fallback}: ${reasonIn(output)}`);
 }
 
-function lastErrorLine(output: string): string {
-  const lines = output.split('\n').filter((line) => line.trim() !== '');
-  const errorLine = lines.findLast((line) => /\b(FATAL|PANIC|error):/i.test(line)) ?? lines.at(-1);
-  return errorLine?.replace(/^.*?\b(FATAL|PANIC|error):\s*/i, '') ?? 'it gave no reason.';
+function reasonIn(output: string): string {
+  const line = lastErrorLine(output, /\b(FATAL|PANIC|error):/i);
+  return line?.replace(/^.*?\b(FATAL|PANIC|error):\s*/i, '') ?? 'it gave no reason.';
 }

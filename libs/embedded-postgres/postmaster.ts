@@ -1,6 +1,7 @@
 /** Finds and stops the PostgreSQL server of a data directory, including a server that another process started. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissing } from '@creditlane/supervision/missing-file';
 import { exitsWithin, isRunning, type ProcessIdentity } from '@creditlane/supervision/pid-file';
 import { readProcess } from '@creditlane/supervision/process-info';
 
@@ -29,7 +30,7 @@ export async function findPostmaster(cluster: string): Promise<Postmaster | 'sta
   try {
     text = await readFile(join(cluster, 'postmaster.pid'), 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
   const pid = Number(text.split('\n', 1)[0]);

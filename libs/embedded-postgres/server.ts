@@ -1,8 +1,9 @@
 /** The postgres program on an initialised cluster: its settings, when it is ready, how it is stopped. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { open, readFile, rename } from 'node:fs/promises';
+import type { ChildProcess } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { isDatabaseUnavailable, isPasswordRefused } from '@creditlane/postgres/error-classes';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { spawnLogged } from '@creditlane/supervision/logged-child';
 import { SupervisedProcess } from '@creditlane/supervision/supervised-process';
 import pg from 'pg';
 import { EmbeddedPostgresError, errorFromOutput } from './error.ts';
@@ -93,25 +94,15 @@ export function superviseServer(options: ServerOptions): SupervisedProcess {
   });
 }
 
-async function spawnServer(options: ServerOptions): Promise<ChildProcess> {
+function spawnServer(options: ServerOptions): Promise<ChildProcess> {
   const { program, cluster, logFile, user, port, settings } = options;
-  // The previous log explains a crash.
-  await rename(logFile, `${logFile}.1`).catch(ignoreMissing);
-  const log = await open(logFile, 'a', 0o600);
   const all = Object.entries({ ...SETTINGS, ...settings });
   const flags = all.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  try {
-    return spawn(program, ['-D', cluster, '-p', String(port), ...flags], {
-      ...user,
-      // A group of its own: Ctrl-C is for this process, which stops the server after its clients.
-      detached: true,
-      // A file, not a pipe: the server outlives a killed parent, and a write to a broken pipe ends it.
-      stdio: ['ignore', log.fd, log.fd],
-      env: { LC_ALL: 'C', TZ: 'UTC' },
-    });
-  } finally {
-    await log.close();
-  }
+  return spawnLogged(program, ['-D', cluster, '-p', String(port), ...flags], {
+    ...user,
+    logFile,
+    env: { LC_ALL: 'C', TZ: 'UTC' },
+  });
 }
 
 /** Where another program has the port, the probe may take 5 s; the server itself has ended before. */
@@ -133,8 +124,4 @@ async function probeServer(adminUrl: string): Promise<true | string> {
     if (isDatabaseUnavailable(cause)) return String(cause);
     throw new EmbeddedPostgresError('failed', `PostgreSQL cannot be asked: ${cause}`, cause);
   }
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error;
 }

@@ -2,6 +2,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isMissing } from './missing-file.ts';
 import { readProcess } from './process-info.ts';
 
 /** Identifies one process for as long as the machine runs, although the system uses pids again. */
@@ -90,8 +91,4 @@ export function parsePidFile(text: string): ProcessIdentity | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }
