@@ -2,8 +2,10 @@
  * HTTP servers for development: without credentials, for programs and browsers of one machine, with limits.
  * Requests by other names than those of `host` and of loopback, and from pages of other sites, are refused.
  */
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { closeHttpServer } from '../close-http-server.ts';
 import type { Log } from '../telemetry/log.ts';
 import { refuse } from './json-answer.ts';
 import { createLimitedServer, type Timeouts } from './limited-server.ts';
@@ -72,17 +74,9 @@ export async function startDevelopmentServer(
     }
   });
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
+  server.listen(port, host);
+  await once(server, 'listening');
   const { port: taken } = server.address() as AddressInfo;
   hosts = hostsOf(host, taken);
-
-  const close = async () => {
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeAllConnections();
-    await closed;
-  };
-  return { url: `http://${host}:${taken}`, close };
+  return { url: `http://${host}:${taken}`, close: () => closeHttpServer(server, 0) };
 }

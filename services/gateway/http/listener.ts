@@ -1,4 +1,5 @@
 /** The gateway's HTTP server: its limits, and how it stops without losing a request. */
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { closeHttpServer } from '@creditlane/runtime/close-http-server';
@@ -100,13 +101,8 @@ export async function startListener(
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   server.on('clientError', (error, socket: Socket) => unparsed.refuse(error, socket));
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  server.listen(port, host);
+  await once(server, 'listening');
   const address = server.address() as AddressInfo;
   const hostname = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {
