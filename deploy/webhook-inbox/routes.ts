@@ -1,7 +1,6 @@
 // What the webhook inbox answers to each method and path.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerJson, refuse } from '@creditlane/runtime/http/json-answer';
-import { readBody } from '@creditlane/runtime/http/request-body';
+import { answerError, answerJson, readBody } from '@creditlane/runtime/http/development-server';
 import type { Behaviour } from './behaviour.ts';
 import type { LiveUpdates } from './live-updates.ts';
 import type { Page } from './page.ts';
@@ -39,7 +38,7 @@ export function createRoutes(deps: RouteDeps): Routes {
   return {
     async receive(request, response) {
       const body = await readBody(request, MAX_BODY_BYTES);
-      if (body === undefined) refuse(response, 413, 'more than 1 MiB');
+      if (body === undefined) answerError(response, 413, 'more than 1 MiB');
       else if (behaviour.answerWithFailure(response)) watchers.send('behaviour', behaviour.state());
       else {
         watchers.send('arrival', withVerdicts(received.add(request, body)));
@@ -70,7 +69,7 @@ export function createRoutes(deps: RouteDeps): Routes {
         GET: (_request, response) => showBehaviour(response),
         async PUT(request, response) {
           const refusal = behaviour.set(await readBody(request, MAX_BODY_BYTES));
-          if (refusal !== undefined) return refuse(response, 400, refusal);
+          if (refusal !== undefined) return answerError(response, 400, refusal);
           watchers.send('behaviour', behaviour.state());
           showBehaviour(response);
         },
@@ -78,7 +77,8 @@ export function createRoutes(deps: RouteDeps): Routes {
       '/secret': {
         async PUT(request, response) {
           const secret = readSecret(await readBody(request, MAX_BODY_BYTES));
-          if (secret === undefined) return refuse(response, 400, 'expected {"secret": "whsec_…"}');
+          if (secret === undefined)
+            return answerError(response, 400, 'expected {"secret": "whsec_…"}');
           await addSecret(secret);
           response.writeHead(204).end();
         },
@@ -93,11 +93,12 @@ export function findRoute({ receive, paths }: Routes, request: IncomingMessage):
   const [path = ''] = (request.url ?? '').split('?');
   const methods = Object.hasOwn(paths, path) ? paths[path] : undefined;
   if (methods === undefined) {
-    return (_request, response) => refuse(response, 404, 'nothing here: POST delivers to any path');
+    return (_request, response) =>
+      answerError(response, 404, 'nothing here: POST delivers to any path');
   }
   const refuseMethod: Answer = (_request, response) => {
     response.setHeader('allow', ['POST', ...Object.keys(methods)].join(', '));
-    refuse(response, 405, 'this path does not have the method');
+    answerError(response, 405, 'this path does not have the method');
   };
   return methods[request.method ?? ''] ?? refuseMethod;
 }

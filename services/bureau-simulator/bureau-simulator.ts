@@ -5,10 +5,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { torontoDate } from '@creditlane/runtime/calendar-date';
 import { systemClock } from '@creditlane/runtime/clock';
-import { startDevelopmentServer } from '@creditlane/runtime/http/development-server';
-import { answerJson, refuse } from '@creditlane/runtime/http/json-answer';
+import {
+  answerError,
+  answerJson,
+  readBody,
+  startDevelopmentServer,
+} from '@creditlane/runtime/http/development-server';
 import type { Timeouts } from '@creditlane/runtime/http/limited-server';
-import { readBody } from '@creditlane/runtime/http/request-body';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { type Accounts, DEMO_ACCOUNTS } from './accounts.ts';
 import type { Bureau } from './bureau.ts';
@@ -79,16 +82,16 @@ export async function startBureauSimulator(
     const bureau = Object.hasOwn(bureaus, name) ? bureaus[name] : undefined;
     const page = Object.hasOwn(pages, path.slice(1)) ? pages[name] : undefined;
     if (bureau === undefined && page === undefined) {
-      return refuse(response, 404, 'nothing here: GET / lists the paths');
+      return answerError(response, 404, 'nothing here: GET / lists the paths');
     }
     const method = bureau === undefined ? 'GET' : 'POST';
     if (request.method !== method) {
       response.setHeader('allow', method);
-      return refuse(response, 405, 'this path does not have the method');
+      return answerError(response, 405, 'this path does not have the method');
     }
     if (bureau === undefined) return answerJson(response, 200, page?.());
     const body = await readBody(request, MAX_BODY_BYTES);
-    if (body === undefined) return refuse(response, 413, 'more than 256 KiB');
+    if (body === undefined) return answerError(response, 413, 'more than 256 KiB');
     await answerInquiry(bureau, inquiries, { request, body, response });
   };
 

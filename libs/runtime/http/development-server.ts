@@ -7,7 +7,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { closeHttpServer } from '../close-http-server.ts';
 import type { Log } from '../telemetry/log.ts';
-import { refuse } from './json-answer.ts';
 import { createLimitedServer, type Timeouts } from './limited-server.ts';
 import { findRefusal, hostsOf } from './request-origin.ts';
 
@@ -62,7 +61,7 @@ export async function startDevelopmentServer(
       if (refusal !== undefined) {
         // Its body is not read.
         response.setHeader('connection', 'close');
-        return refuse(response, refusal.status, refusal.message);
+        return answerError(response, refusal.status, refusal.message);
       }
       await handle(request, response);
     } catch (err) {
@@ -70,7 +69,7 @@ export async function startDevelopmentServer(
       if (request.destroyed && !request.complete) return;
       log.error({ err }, `${name} failed to answer`);
       if (response.headersSent) response.destroy();
-      else refuse(response, 500, `${name} failed`);
+      else answerError(response, 500, `${name} failed`);
     }
   });
 
@@ -79,4 +78,29 @@ export async function startDevelopmentServer(
   const { port: taken } = server.address() as AddressInfo;
   hosts = hostsOf(host, taken);
   return { url: `http://${host}:${taken}`, close: () => closeHttpServer(server, 0) };
+}
+
+/** The body of a request as UTF-8 text; undefined when it is larger than the limit: the rest is read and dropped. */
+export async function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes <= maxBytes) chunks.push(chunk);
+  }
+  return bytes > maxBytes ? undefined : Buffer.concat(chunks).toString('utf8');
+}
+
+/** Answers with JSON, indented for people. */
+export function answerJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Answers with an error and its reason. */
+export function answerError(response: ServerResponse, status: number, message: string): void {
+  answerJson(response, status, { status, message });
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@creditlane/runtime/clock';
-import { answerJson } from '@creditlane/runtime/http/json-answer';
+import { answerJson } from '@creditlane/runtime/http/development-server';
 import { type EquifaxAccount, isKnownAccount } from '../accounts.ts';
 
 /** Limits the memory: a later token displaces the oldest. */

@@ -1,6 +1,6 @@
 /** Equifax Canada's three transports: a form with an access token, a SOAP 1.2 message, and the older form. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerJson, refuse } from '@creditlane/runtime/http/json-answer';
+import { answerError, answerJson } from '@creditlane/runtime/http/development-server';
 import type { EquifaxAccount } from '../accounts.ts';
 import type { Bureau, ReceivedRequest } from '../bureau.ts';
 import { MISSING_TAG } from '../personas/failing-personas.ts';
@@ -45,7 +45,7 @@ export function createEquifax({ accounts, tokens }: EquifaxDeps): Bureau {
     const type = mediaType(request);
     if (type === 'application/soap+xml') return readSoap(body, response, readSegment);
     if (type !== 'application/x-www-form-urlencoded') {
-      return void refuse(response, 415, 'expected a form or a SOAP 1.2 message');
+      return void answerError(response, 415, 'expected a form or a SOAP 1.2 message');
     }
     const fields = new URLSearchParams(body);
     if (fields.has('grant_type')) return void tokens.answer(request, fields, response);

@@ -1,5 +1,5 @@
 /** TransUnion Canada's transport, with a request that the simulator has defined: none is publicly known. */
-import { refuse } from '@creditlane/runtime/http/json-answer';
+import { answerError } from '@creditlane/runtime/http/development-server';
 import { isKnownAccount, type TransUnionAccount } from '../accounts.ts';
 import type { Bureau } from '../bureau.ts';
 import { BAD_CREDENTIALS, MISSING_TAG } from '../personas/failing-personas.ts';
@@ -20,7 +20,7 @@ const REQUIRED = ['LastName', 'FirstName', 'DOB'];
 export function createTransUnion(accounts: readonly TransUnionAccount[]): Bureau {
   return (request, body, response) => {
     if (!/^(text|application)\/xml\b/i.test(request.headers['content-type'] ?? '')) {
-      return void refuse(response, 415, 'expected XML');
+      return void answerError(response, 415, 'expected XML');
     }
     const received = findElement(readXml(body), 'Body', 'ProcessRequestXML', 'Request');
     if (received === undefined) return { form: FORM, problem: MISSING_TAG.TRANSUNION };
