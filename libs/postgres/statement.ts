@@ -3,7 +3,7 @@
 import type { Queryable } from './connection/queryable.ts';
 import { VALUE_TYPES } from './connection/value-types.ts';
 import { runPipeline } from './pipeline/pipeline.ts';
-import type { Query } from './query.ts';
+import type { Query } from './pipeline/prepared-query.ts';
 
 export type { Query, Queryable };
 

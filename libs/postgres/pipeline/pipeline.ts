@@ -12,9 +12,8 @@
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import type pg from 'pg';
 import { type Queryable, useConnection } from '../connection/queryable.ts';
-import type { Query } from '../query.ts';
 import { ScopedPool } from '../row-security/scoped-pool.ts';
-import { type Connection, PreparedQuery } from './prepared-query.ts';
+import { type Connection, PreparedQuery, type Query } from './prepared-query.ts';
 
 /** PostgreSQL has rolled a transaction back instead of committing it, because a statement in it had been refused. */
 export class NotCommittedError extends LoggableError {

@@ -4,7 +4,18 @@
  * CPU for a webhook. Here both are done once for each statement and connection.
  */
 import pg from 'pg';
-import type { Query } from '../query.ts';
+
+/** A statement with its values, and the function that makes the result of its rows; `defineStatement` makes them. */
+export interface Query<Result> {
+  readonly config: {
+    readonly name: string;
+    readonly text: string;
+    readonly values: unknown[];
+    /** Parse the text of each column's value. */
+    readonly types: pg.CustomTypesConfig;
+  };
+  toResult(rows: unknown[]): Result;
+}
 
 type SentValue = string | Buffer | null;
 

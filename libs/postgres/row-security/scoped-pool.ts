@@ -1,7 +1,7 @@
 /** The pool of one scope, on which requests run: row security hides the rows outside of the scope. */
 import type pg from 'pg';
 import { withConnection } from '../connection/with-connection.ts';
-import type { Query } from '../query.ts';
+import type { Query } from '../pipeline/prepared-query.ts';
 import type { RowTurns } from '../row-turns.ts';
 
 /**
