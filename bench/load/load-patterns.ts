@@ -1,5 +1,5 @@
 /** Two kinds of load: a closed loop of callers, and operations at a fixed rate. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Latency, type Rate, summarizeTimes } from './latency.ts';
 
 /** One operation; resolves with the time of its end, by performance.now(). */
@@ -96,7 +96,7 @@ export async function runAtFixedRate(
     latencyMs.push(endedMs - startedMs);
     lateMs.push(startedMs - dueMs);
   };
-  for (let started = 0; started < total && failures.length === 0; await sleep(1)) {
+  for (let started = 0; started < total && failures.length === 0; await delay(1)) {
     const nowMs = performance.now();
     for (; started < total; started += 1) {
       const dueMs = startMs + (started * 1000) / perSecond;

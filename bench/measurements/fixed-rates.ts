@@ -1,5 +1,5 @@
 /** The latency and the CPU time of webhooks at fixed rates below the maximum, and the CPU time of an idle platform. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { copySubmission } from '../data/submissions.ts';
 import { vacuumAll } from '../data/vacuum.ts';
 import type { FixedRateLoad } from '../load/load-patterns.ts';
@@ -36,9 +36,9 @@ export async function measureFixedRates(
     stages.push({ ...stage, load });
   }
   await vacuumAll(platform.databaseUrls);
-  await sleep(idleAfterMs);
+  await delay(idleAfterMs);
   const idle = await measureCpuCost(platform, async () => {
-    await sleep(idleMs);
+    await delay(idleMs);
     return idleMs;
   });
   return { stages, idleShareOfCore: idle?.cpuMs };

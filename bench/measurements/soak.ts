@@ -1,5 +1,5 @@
 /** Memory under a lasting load: memory that grows with the number of deliveries is a leak. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Plan } from '../plan.ts';
 import { type BenchPlatform, prepareWriters } from '../platform/bench-platform.ts';
 import { type Memory, readMemory } from '../platform/memory.ts';
@@ -56,7 +56,7 @@ async function readPeriods(
   for (let period = 1; period <= count; period += 1) {
     const samples: Record<string, Memory>[] = [];
     while (samples.length < samplesPerPeriod) {
-      await sleep(periodMs / samplesPerPeriod);
+      await delay(periodMs / samplesPerPeriod);
       samples.push(await readMemory(processes));
     }
     const least = Object.keys(processes).map((name) => [name, leastOf(samples, name)] as const);

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement } from '@creditlane/postgres/statement';
 import pg from 'pg';
@@ -120,7 +120,7 @@ const functions: PlainWorker = {
   },
 
   async settled() {
-    while (unsettled > 0) await sleep(10);
+    while (unsettled > 0) await delay(10);
   },
 };
 

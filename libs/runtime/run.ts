@@ -1,5 +1,5 @@
 /** The life of a process: configuration, start, signals, end. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Closers } from './closers.ts';
 import { withTimeLimit } from './concurrency/time-limit.ts';
 import { ConfigError, type Env } from './env.ts';
@@ -130,7 +130,7 @@ async function live(
     state.now = 'stopping';
     log.info({ signal }, 'stopping');
     health.drain();
-    if (servesNow) await sleep(drainMs);
+    if (servesNow) await delay(drainMs);
     const exitCode = await closeAll(life, started, closeWithinMs);
     log.info('stopped');
     process.exit(exitCode);

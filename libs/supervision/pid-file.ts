@@ -1,7 +1,7 @@
 /** Files that name a process, so that a later process can find out whether it runs, and end it. */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isMissing } from './missing-file.ts';
 import { readProcess } from './process-info.ts';
 
@@ -29,7 +29,7 @@ export async function exitsWithin(identity: ProcessIdentity, waitMs: number): Pr
   const untilMs = performance.now() + waitMs;
   while (await isRunning(identity)) {
     if (performance.now() >= untilMs) return false;
-    await sleep(POLL_MS);
+    await delay(POLL_MS);
   }
   return true;
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DATABASES, type DatabaseOwner } from '@creditlane/platform/services';
 import { pickOne } from '@creditlane/runtime/test-seeded-random';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ describe('the platform in one process keeps every promise under load', { timeout
       pulls = await interruptPulls(system, (close) => closers.push(close));
       // Hanging requests make sure that most applications have one under way at the kill.
       receiver.setBehaviour(() => 'hang');
-      await sleep(500);
+      await delay(500);
       await crash(async () => {
         await system.kill();
         await pulls?.afterKill();
@@ -65,7 +65,7 @@ describe('the platform in one process keeps every promise under load', { timeout
              WHERE usename = current_user AND pid <> pg_backend_pid()`,
           );
         }
-        await sleep(500);
+        await delay(500);
       }
     });
   });
@@ -74,9 +74,9 @@ describe('the platform in one process keeps every promise under load', { timeout
     await run('SIGSTOP', async ({ crash }) => {
       await crash(async () => {
         process.kill(system.pid, 'SIGSTOP');
-        await sleep(PROFILE.processStopMs);
+        await delay(PROFILE.processStopMs);
         process.kill(system.pid, 'SIGCONT');
-        await sleep(1_000);
+        await delay(1_000);
       });
     });
   });
@@ -84,7 +84,7 @@ describe('the platform in one process keeps every promise under load', { timeout
   test('when the receiver fails and hangs for a while', async () => {
     await run('receiver outage', async ({ receiver, random }) => {
       receiver.setBehaviour(() => pickOne(random, ['accept', 'fail', 'hang']));
-      await sleep(PROFILE.receiverOutageMs);
+      await delay(PROFILE.receiverOutageMs);
       receiver.setBehaviour(() => 'accept');
     });
   });

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeWithKafka } from '@creditlane/events/kafka/test-kafka';
@@ -42,7 +42,7 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
   const stopProcesses = async (names: string[], stopMs: number) => {
     const pids = await Promise.all(names.map(async (name) => (await system.service(name)).pid));
     for (const pid of pids) process.kill(pid, 'SIGSTOP');
-    await sleep(stopMs);
+    await delay(stopMs);
     for (const pid of pids) process.kill(pid, 'SIGCONT');
   };
 
@@ -104,7 +104,7 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
           await withLockedSubmissions(url, async (waitForBlocked) => {
             await waitForBlocked(4);
             restarted = system.restartService(name, 'SIGKILL');
-            await sleep(unlockAfterMs);
+            await delay(unlockAfterMs);
           });
           await restarted;
           // The gateway must have found the new process before the other one is killed.
@@ -129,7 +129,7 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
     await run('SIGSTOP', async ({ crash }) => {
       await crash(async () => {
         await stopProcesses(['decisions', 'webhook-dispatcher'], PROFILE.processStopMs);
-        await sleep(1_000);
+        await delay(1_000);
       });
     });
   });
@@ -148,7 +148,7 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
       const fault: FaultRun['fault'] = ({ waitForWrite }) =>
         cluster.withoutBrokers(down, async () => {
           await waitForWrite();
-          await sleep(PROFILE.kafkaOutageMs);
+          await delay(PROFILE.kafkaOutageMs);
           await waitForWrite();
         });
       const { writes } = await run(`${down} brokers down`, fault, PATIENT);
@@ -164,7 +164,7 @@ describeWithKafka(kafka, 'the platform in processes keeps every promise under lo
       const dispatchers = ['webhook-dispatcher', 'webhook-dispatcher-2'];
       await crash(async () => {
         const stopped = stopProcesses(dispatchers, 2_000);
-        await sleep(1_500);
+        await delay(1_500);
         await cluster.replaceWithEmpty();
         await stopped;
       }, dispatchers.length);

@@ -1,5 +1,5 @@
 /** One fault run: load, a fault in the middle of the load, and the check of everything observed. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@creditlane/runtime/test-seeded-random';
 import { expect } from 'vitest';
 import { eventually } from '../platform/eventually.ts';
@@ -111,10 +111,10 @@ export async function runWithFault({
     const stop = new AbortController();
     const load = runWriteLoad(writer, { ...options, stop: stop.signal, applications }, history);
     try {
-      await sleep(loadMs * (0.2 + 0.2 * random()));
+      await delay(loadMs * (0.2 + 0.2 * random()));
       await noteDelivered();
       await fault({ receiver, random, noteDelivered, waitForWrite, crash });
-      await sleep(LOAD_AFTER_FAULT_MS);
+      await delay(LOAD_AFTER_FAULT_MS);
     } finally {
       stop.abort();
       await load;

@@ -1,6 +1,6 @@
 /** Callers that record decisions at a fixed rate, however their requests end, and read in between. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pickOne, type Random } from '@creditlane/runtime/test-seeded-random';
 import { type Answer, type ApiClient, decisionPath } from '../platform/api-client.ts';
 import type { FailedRead, History, Read, Write } from './history/history.ts';
@@ -63,7 +63,7 @@ export async function runWriteLoad(
 ): Promise<void> {
   const startMs = performance.now();
   const underWay: Promise<void>[] = [];
-  for (let started = 0; ; await sleep(1)) {
+  for (let started = 0; ; await delay(1)) {
     const elapsedMs = performance.now() - startMs;
     if (elapsedMs >= loadMs && stop.aborted) break;
     for (; started < (elapsedMs * perSecond) / 1_000; started += 1) {
@@ -124,7 +124,7 @@ async function sendUntilAnswered(
     }
     if (write.outcome !== 'unknown' || withoutKeys) return;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (write.requests - 1), maxPauseMs);
-    await sleep(pauseMs * (1 + writer.random()));
+    await delay(pauseMs * (1 + writer.random()));
   }
 }
 

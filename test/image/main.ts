@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
 import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
 import { ensureTopics } from '@creditlane/events/kafka/ensure-topics';
@@ -151,7 +151,7 @@ async function memoryMib(pid: number | undefined): Promise<number> {
 /** Undefined once the process is ready and not degraded, else what its last answer was. */
 async function readiness(url: string): Promise<string | undefined> {
   const until = performance.now() + READY_WITHIN_MS;
-  for (let answer = 'no answer'; ; await sleep(250)) {
+  for (let answer = 'no answer'; ; await delay(250)) {
     const response = await fetch(url).catch(() => undefined);
     if (response) {
       answer = await response.text();

@@ -1,6 +1,6 @@
 // Events that are republished reach Kafka before events whose publish had begun earlier.
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describeWithKafka } from '@creditlane/events/kafka/test-kafka';
 import { createTestBus } from '@creditlane/events/kafka/test-kafka-bus';
 import { startProxiedKafka } from '@creditlane/events/kafka/test-proxied-kafka';
@@ -58,7 +58,7 @@ describeWithKafka(
       expect(begun).toEqual([LATER]);
       expect(await republishOutbox(pool, LONG_AGO)).toBe(1);
       // As long as the command waits.
-      await sleep(WITHIN_MS);
+      await delay(WITHIN_MS);
       proxy.resume();
 
       const handled: string[] = [];

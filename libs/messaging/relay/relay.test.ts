@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { watchSentQueries } from '@creditlane/postgres/test-sent-queries';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -239,7 +239,7 @@ test('a relay without events reads the outbox once at most in a second, after it
   startTestRelay(db, bus);
   await expect.poll(() => shardsByHolder(db.pool)).toEqual([4]);
   const startedMs = performance.now();
-  await sleep(1_500);
+  await delay(1_500);
   const seconds = (performance.now() - startedMs) / 1_000;
   const reads = sent().filter(({ name }) => name === 'outbox_read').length;
   // It reads when it starts to publish, has taken its leases, and has begun to listen.

@@ -1,5 +1,5 @@
 /** When a failed call is sent again, and how many retries a client may make. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Code, ConnectError, type Transport } from '@connectrpc/connect';
 import { FaultInfoSchema } from '@creditlane/proto/common/v1/fault';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
@@ -122,7 +122,7 @@ function recordBusy(): ConnectError {
 
 async function waitUnlessCancelled(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
   try {
-    await sleep(waitMs, undefined, { signal });
+    await delay(waitMs, undefined, { signal });
   } catch {
     throw cancelled();
   }

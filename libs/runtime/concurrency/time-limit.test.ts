@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { withTimeLimit } from './time-limit.ts';
 
@@ -17,17 +17,17 @@ test('work that exceeds the limit rejects with the error of the limit', async ()
 });
 
 test('work that fails after the limit causes no unhandled rejection', async () => {
-  const failing = sleep(20).then(() => {
+  const failing = delay(20).then(() => {
     throw new Error('broken');
   });
   await expect(withTimeLimit(failing, { limitMs: 1, makeError })).rejects.toThrow('too late');
-  await sleep(40);
+  await delay(40);
 });
 
 test('with startsOn, the time starts when the signal aborts', async () => {
   const stop = new AbortController();
   const slow = withTimeLimit(
-    sleep(30).then(() => 'done'),
+    delay(30).then(() => 'done'),
     { limitMs: 1, startsOn: stop.signal, makeError },
   );
   expect(await slow).toBe('done');

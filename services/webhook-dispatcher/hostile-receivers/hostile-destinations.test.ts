@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestFixture, type TestFixture, upTo } from '../test-fixture.ts';
@@ -53,7 +53,7 @@ test('four hostile destinations neither double the latency of another, nor keep 
       });
       await bus.publish([fixture.event({ applicationId: randomUUID() })]);
       await arrived.promise;
-      await sleep(10);
+      await delay(10);
     }
     return latenciesMs.toSorted((a, b) => a - b)[Math.floor(0.95 * EVENTS)] ?? 0;
   };

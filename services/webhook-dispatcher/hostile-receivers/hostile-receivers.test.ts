@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -86,7 +86,7 @@ async function measureExchange(receivers: Receivers, name: string) {
     const startCpu = process.cpuUsage();
     outcomes.push(await post(receivers, name));
     // What the receiver goes on to send costs CPU too.
-    await sleep(5);
+    await delay(5);
     const { user, system } = process.cpuUsage(startCpu);
     cpusMs.push((user + system) / 1_000);
   }
@@ -113,7 +113,7 @@ async function measureLatencyMs(posts: number, intervalMs: number): Promise<numb
   const startMs = performance.now();
   for (let n = 0; n < posts; n += 1) {
     const plannedMs = startMs + n * intervalMs;
-    await sleep(Math.max(0, plannedMs - performance.now()));
+    await delay(Math.max(0, plannedMs - performance.now()));
     expect(await post(ordinary, 'http:', 'ordinary')).toEqual({ kind: 'answered', status: 200 });
     latenciesMs.push(performance.now() - plannedMs);
   }
@@ -127,7 +127,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
     try {
       return await check();
     } catch {
-      await sleep(REPEAT_PAUSE_MS);
+      await delay(REPEAT_PAUSE_MS);
     }
   }
   await check();

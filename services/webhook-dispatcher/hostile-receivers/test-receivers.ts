@@ -1,7 +1,7 @@
 /** For the tests: starts receivers in a process of their own, so that their CPU is not the sender's. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -33,7 +33,7 @@ export async function startReceivers({
 /** The memory that this process uses for live objects and buffers. */
 export async function usedBytesAfterGarbageCollection(): Promise<number> {
   // Connections that were closed are released in later turns of the event loop.
-  await sleep(50);
+  await delay(50);
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
   const { heapUsed, external } = process.memoryUsage();

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '../parts/run.ts';
 
 export interface DaemonOptions {
@@ -47,7 +47,7 @@ export class Daemons {
         const lines = (await readFile(logFile, 'utf8')).trim().split('\n').slice(-QUOTED_LINES);
         throw new Error(`${name} ${hasEnded ? 'ended' : 'is not ready'}:\n${lines.join('\n')}`);
       }
-      await sleep(250);
+      await delay(250);
     }
   }
 

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DebianPrograms } from './debian-programs.ts';
 import { run } from './run.ts';
 
@@ -87,6 +87,6 @@ export async function startContainerEngine(
       await close();
       throw new Error(`dockerd did not start:\n${(await readFile(logFile, 'utf8')).slice(-2_000)}`);
     }
-    await sleep(250);
+    await delay(250);
   }
 }
