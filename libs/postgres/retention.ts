@@ -1,4 +1,4 @@
-/** Deletes rows after their retention time, in batches, so that no statement takes long. */
+/** Deletes rows after their time, or empties or marks them, in batches, so that no statement takes long. */
 
 import {
   type PeriodicTask,
@@ -9,17 +9,17 @@ import type pg from 'pg';
 import { defineStatement, type Statement } from './statement.ts';
 
 const EVERY_MS = 60_000;
-/** The largest number of rows that one statement deletes. */
+/** The largest number of rows of one statement. */
 export const PURGE_BATCH_ROWS = 1_000;
 
-/** Deletes one batch of the rows that are due, and returns their number. */
+/** Deletes one batch of the rows that are due, or changes them so that they are due no more, and returns their number. */
 export type Purge = Statement<{ deleted: number }>;
 
-/** Defines a purge by a DELETE of at most PURGE_BATCH_ROWS rows, or by an UPDATE that empties as many. */
-export function definePurge(name: string, deletion: string): Purge {
+/** Defines a purge by a DELETE of at most PURGE_BATCH_ROWS rows, or by an UPDATE after which as many are due no more. */
+export function definePurge(name: string, change: string): Purge {
   return defineStatement(
     name,
-    `WITH purged AS (${deletion} RETURNING 1) SELECT count(*) AS deleted FROM purged`,
+    `WITH purged AS (${change} RETURNING 1) SELECT count(*) AS deleted FROM purged`,
   );
 }
 
@@ -28,7 +28,7 @@ export const deleteOlderThanSql = (table: string, column: string, age: string) =
   `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
      SELECT ctid FROM ${table} WHERE ${column} < now() - interval '${age}' LIMIT ${PURGE_BATCH_ROWS}))`;
 
-/** Deletes all rows that are due, or those of the batches until `stop`; resolves to their number. */
+/** Purges all rows that are due, or those of the batches until `stop`; resolves to their number. */
 export async function runPurge(pool: pg.Pool, purge: Purge, stop?: AbortSignal): Promise<number> {
   let total = 0;
   while (!stop?.aborted) {
