@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import {
+  AccessService,
   DestinationsService,
   IntegrationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
@@ -22,8 +23,8 @@ type Method = Parameters<UnaryCall>[0];
 
 const { getDecision, recordDecision } = DecisionsService.method;
 const { issueKey, grantRetailer } = IntegrationsService.method;
-/** A write whose proto has no idempotency option; every write of the platform has one. */
-const unprotected: Method = { ...issueKey, proto: { ...issueKey.proto, options: undefined } };
+/** The one write whose proto has no idempotency option: a repetition would give requests back twice. */
+const unprotected = AccessService.method.takeRequests;
 const brokenConnection = new ConnectError('Connection dropped', Code.Unavailable);
 
 /** Makes one call over a transport that always fails, and returns what the transport was given. */
