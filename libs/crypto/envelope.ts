@@ -56,13 +56,10 @@ export class SealError extends LoggableError {
  * have the new file of the ring some minutes earlier. Until then a call is refused as one that may be repeated.
  */
 export class UnknownKeyError extends Fault {
-  readonly loggable = true;
-
   constructor() {
     super('unavailable', 'unavailable', 'the key ring does not contain the key of a record', {
       retryAfterS: 5,
     });
-    this.name = 'UnknownKeyError';
   }
 }
 

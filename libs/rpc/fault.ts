@@ -56,7 +56,7 @@ type FaultDetails = {
 };
 
 /** An error whose code and message may be shown to the caller. */
-export class Fault extends Error {
+export class Fault extends LoggableError {
   readonly kind: FaultKind;
   /** A stable name that programs can compare, such as "submission_not_found". */
   readonly code: string;
@@ -68,7 +68,6 @@ export class Fault extends Error {
 
   constructor(kind: FaultKind, code: string, message: string, details: FaultDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = 'Fault';
     this.kind = kind;
     this.code = code;
     this.fields = details.fields ?? [];

@@ -80,17 +80,15 @@ export function errorFields(thrown: unknown, depth = 1): ErrorFields {
 }
 
 /**
- * The message of an error whose source is known to quote no data: our own errors with `loggable = true`,
- * faults, system errors, PostgreSQL errors by class, and its driver's errors by text.
+ * The message of an error whose source is known to quote no data: our own errors with `loggable = true`, system errors,
+ * PostgreSQL errors by class, and its driver's errors by text.
  */
 export function loggableMessage(error: Error): string | undefined {
-  const marks = error as Error & Record<'loggable' | 'kind' | 'code' | 'syscall', unknown>;
-  const isFault = typeof marks.kind === 'string' && typeof marks.code === 'string';
+  const marks = error as Error & Record<'loggable' | 'code' | 'syscall', unknown>;
   const isSystemError = typeof marks.syscall === 'string';
   const isSqlErrorWithoutValues = typeof marks.code === 'string' && SQLSTATE.test(marks.code);
   const shown =
     marks.loggable === true ||
-    isFault ||
     isSystemError ||
     isSqlErrorWithoutValues ||
     POSTGRES_CONNECTION_MESSAGES.has(error.message);

@@ -76,8 +76,9 @@ test('a database error is logged with its table and without its row', () => {
   });
 });
 
-test('faults and system errors are logged with message, cause and parts', () => {
+test('loggable errors and system errors are logged with message, cause and parts', () => {
   const fault = Object.assign(new Error('the submission is unknown'), {
+    loggable: true,
     kind: 'not_found',
     code: 'submission_not_found',
     fields: [{ pointer: '/a', message: CANARY }],
