@@ -1,3 +1,4 @@
+import { refuse } from '@creditlane/runtime/env';
 import { type Setting, setting } from '@creditlane/runtime/setting';
 import type { EgressPolicy } from './destination-url.ts';
 
@@ -28,7 +29,7 @@ export function egressPolicySetting(prefix: string): Setting<EgressPolicy> {
 function parsePorts(text: string): number[] {
   return text.split(',').map((item) => {
     const port = Number(item);
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error('not a port');
-    return port;
+    const isPort = Number.isInteger(port) && port >= 1 && port <= 65_535;
+    return isPort ? port : refuse('ports from 1 to 65535, separated by commas');
   });
 }

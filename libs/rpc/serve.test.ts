@@ -108,8 +108,13 @@ describe('the addresses of a peer', () => {
   );
 });
 
-test('an identity key that is not valid: a fault of the configuration', () => {
+test('keys of identities that cannot be read: the configuration’s problem says whose they are', () => {
   expect(() => readClientSettings(1, { IDENTITY_KEY: 'bm8ga2V5' })).toThrow(
-    'IDENTITY_KEY: is not valid',
+    'IDENTITY_KEY: the identity key cannot be read as base64 DER',
   );
+  const trusting = (text: string) => readEnv({ IDENTITY_TRUST: text }, SERVER_SETTINGS.read);
+  expect(() => trusting('gateway:bm8ga2V5')).toThrow(
+    'IDENTITY_TRUST: the public key of gateway cannot be read as base64 DER',
+  );
+  expect(() => trusting('bm8ga2V5')).toThrow('IDENTITY_TRUST: must be issuer:key,issuer:key,…');
 });

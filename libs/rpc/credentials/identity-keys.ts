@@ -5,9 +5,14 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from 'node:crypto';
+import { refuse } from '@creditlane/runtime/env';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 
 /** The public keys of each trusted issuer. An issuer has two keys while it replaces its key. */
 export type TrustedKeys = Readonly<Record<string, string | readonly string[]>>;
+
+/** A key cannot be used. The message names whose key it is, and quotes no key. */
+class IdentityKeyError extends LoggableError {}
 
 /** A new key pair, for tests and for the platform in one process. */
 export function generateIdentityKeys(): { privateKey: string; publicKey: string } {
@@ -20,27 +25,27 @@ export function generateIdentityKeys(): { privateKey: string; publicKey: string 
 
 /**
  * Parses "gateway:base64,decisions:base64". An issuer may be listed twice.
- * Throws an Error that names the issuer whose key cannot be read.
+ * Throws a LoggableError, which names the issuer whose key cannot be read.
  */
 export function parseTrustedKeys(text: string): TrustedKeys {
   const trust = new Map<string, string[]>();
   for (const entry of text.split(',')) {
     const [issuer, key, ...rest] = entry.trim().split(':');
-    if (!issuer || !key || rest.length > 0) throw new Error('expected issuer:key,issuer:key,…');
+    if (!issuer || !key || rest.length > 0) refuse('issuer:key,issuer:key,…');
     readPublicKey(issuer, key);
     trust.set(issuer, [...(trust.get(issuer) ?? []), key]);
   }
   return Object.fromEntries(trust);
 }
 
-/** Throws an Error unless the text is an Ed25519 private key. */
+/** Throws a LoggableError unless the text is an Ed25519 private key. */
 export function readPrivateKey(encoded: string): KeyObject {
   return ed25519('the identity key', () =>
     createPrivateKey({ key: Buffer.from(encoded, 'base64'), format: 'der', type: 'pkcs8' }),
   );
 }
 
-/** Throws an Error that names the issuer unless the text is an Ed25519 public key. */
+/** Throws a LoggableError that names the issuer unless the text is an Ed25519 public key. */
 export function readPublicKey(issuer: string, encoded: string): KeyObject {
   return ed25519(`the public key of ${issuer}`, () =>
     createPublicKey({ key: Buffer.from(encoded, 'base64'), format: 'der', type: 'spki' }),
@@ -53,8 +58,9 @@ function ed25519(what: string, read: () => KeyObject): KeyObject {
     key = read();
   } catch {
     // OpenSSL's message does not help an operator, and the cause may quote the key.
-    throw new Error(`${what} cannot be read as base64 DER`);
+    throw new IdentityKeyError(`${what} cannot be read as base64 DER`);
   }
-  if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${what} is not an Ed25519 key`);
+  if (key.asymmetricKeyType !== 'ed25519')
+    throw new IdentityKeyError(`${what} is not an Ed25519 key`);
   return key;
 }
