@@ -7,7 +7,7 @@ import {
 } from '@creditlane/proto/applications/v1/consents_service';
 import type { Client } from '@creditlane/rpc/client';
 import { defineHandlers } from './handlers.ts';
-import { readDateTime } from './service-messages/date-time.ts';
+import { readTimes } from './service-messages/date-time.ts';
 import { messageReader, messageWriter } from './service-messages/json-message.ts';
 import { answerPage, requireRecord } from './service-messages/service-answers.ts';
 
@@ -21,11 +21,7 @@ const writeConsent = messageWriter(StoredConsentSchema, { except: ['id'] });
 export function consentOperations(consents: Client<typeof ConsentsService>) {
   return defineHandlers({
     async recordConsent({ path, body, context }) {
-      const request = { ...path, ...readConsent(body) };
-      for (const name of TIMES) {
-        const text = body[name];
-        if (text !== undefined) request[name] = readDateTime(text, { pointer: `/${name}` });
-      }
+      const request = { ...path, ...readConsent(body), ...readTimes(body, TIMES) };
       const { consent } = await consents.recordConsent(request, context);
       return consentJson(requireRecord(consent));
     },

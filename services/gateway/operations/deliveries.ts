@@ -1,5 +1,4 @@
 /** The operations on the deliveries to an integration's own webhook destination. */
-import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import {
   type DeliveriesService,
   ListOwnDeliveriesRequestSchema,
@@ -12,7 +11,7 @@ import { AttemptSchema } from '@creditlane/proto/webhooks/v1/delivery';
 import type { Client } from '@creditlane/rpc/client';
 import { internal } from '@creditlane/rpc/fault';
 import { defineHandlers } from './handlers.ts';
-import { readDateTime } from './service-messages/date-time.ts';
+import { readTimes } from './service-messages/date-time.ts';
 import { messageReader, messageWriter } from './service-messages/json-message.ts';
 import {
   answerPage,
@@ -35,7 +34,7 @@ export function deliveryOperations(
 ) {
   return defineHandlers({
     async listDeliveries({ query, context }) {
-      const request = { ...readFilter(query), ...readTimes(query, { in: 'query' }) };
+      const request = { ...readFilter(query), ...readTimes(query, TIMES, { in: 'query' }) };
       const call = deliveries.listOwnDeliveries(request, context);
       return await answerPage(call, (page) => page.deliveries.map(writeDelivery));
     },
@@ -57,7 +56,7 @@ export function deliveryOperations(
     },
 
     async replayDeliveries({ body, context }) {
-      const filter = { ...readReplayFilter(body), ...readTimes(body) };
+      const filter = { ...readReplayFilter(body), ...readTimes(body, TIMES) };
       const call = deliveries.replayDeliveries({ filter }, context);
       const { replay } = await renameRefusedFields(call, [{ from: '/filter', to: '' }]);
       return writeReplay(requireRecord(replay));
@@ -80,17 +79,4 @@ export function deliveryOperations(
       return { event, ...writeSentTestEvent(sent) };
     },
   });
-}
-
-/** The times that a filter has. Throws as `readDateTime` does. */
-function readTimes(
-  filter: { readonly [Name in (typeof TIMES)[number]]?: string | undefined },
-  place: { in?: 'query' } = {},
-): { [Name in (typeof TIMES)[number]]?: Timestamp } {
-  const times: ReturnType<typeof readTimes> = {};
-  for (const name of TIMES) {
-    const text = filter[name];
-    if (text !== undefined) times[name] = readDateTime(text, { ...place, pointer: `/${name}` });
-  }
-  return times;
 }

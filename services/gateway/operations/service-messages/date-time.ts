@@ -2,15 +2,26 @@ import { type Timestamp, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { invalidFields } from '@creditlane/rpc/fault';
 
 /**
- * The time that a validated field of format `date-time` names.
+ * The times that validated fields of format `date-time` name, without those of fields that are left out.
  *
- * @param at the JSON Pointer to the field, and `in` where it is a parameter
+ * @param place `in` where the fields are parameters
  * @throws Fault `invalid_request` for a time in the form of RFC 3339 that no calendar has, such as 23:59:60
  */
-export function readDateTime(text: string, at: { pointer: string; in?: 'query' }): Timestamp {
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) {
-    throw invalidFields('invalid_request', [{ ...at, message: 'must be a date and time' }]);
+export function readTimes<Name extends string>(
+  source: { readonly [Each in Name]?: string | undefined },
+  names: readonly Name[],
+  place: { in?: 'query' } = {},
+): { [Each in Name]?: Timestamp } {
+  const times: { [Each in Name]?: Timestamp } = {};
+  for (const name of names) {
+    const text = source[name];
+    if (text === undefined) continue;
+    const time = new Date(text);
+    if (Number.isNaN(time.getTime())) {
+      const field = { ...place, pointer: `/${name}`, message: 'must be a date and time' };
+      throw invalidFields('invalid_request', [field]);
+    }
+    times[name] = timestampFromDate(time);
   }
-  return timestampFromDate(time);
+  return times;
 }
