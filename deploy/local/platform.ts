@@ -44,7 +44,7 @@ export async function startPlatform(options: PlatformOptions, process: Process):
 
   const mount = (audience: string, routes: ServiceRoutes[]): Endpoint => {
     const verifier = new TokenVerifier({ audience, trusted: publicKeys(options.secrets) });
-    return { kind: 'memory', transport: mountInMemory(routes, { verifier, log, metrics }) };
+    return { kind: 'memory', unary: mountInMemory(routes, { verifier, log, metrics }) };
   };
   const started = new Map<AnyService, StartedService>();
   const endpoints: Record<string, Endpoint> = {};

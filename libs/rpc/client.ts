@@ -6,7 +6,6 @@ import type {
   MessageInitShape,
   MessageShape,
 } from '@bufbuild/protobuf';
-import type { Transport } from '@connectrpc/connect';
 import type { Closers } from '@creditlane/runtime/closers';
 import type { HealthCheckRegistry } from '@creditlane/runtime/health';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
@@ -59,7 +58,7 @@ export function connect<S extends DescService>(
   { signer, audience, timeoutMs = DEFAULT_TIMEOUT_MS, closers, health, metrics }: ClientOptions,
 ): Client<S> {
   const observe = metrics && countRetries(metrics, audience);
-  const { transport, close, reachable } = openTransport(endpoint, observe);
+  const { unary, close, reachable } = openTransport(endpoint, observe);
   closers?.add(`client of ${audience}`, close);
   if (health !== undefined) {
     health.add(audience, () => reachable() || 'out of reach');
@@ -71,13 +70,12 @@ export function connect<S extends DescService>(
     const method = requireUnary(described);
     const startCallSpan = spanStarterOf(method);
     const call = (request: MessageInitShape<DescMessage>, context: CallContext) =>
-      callUnary(transport, method, request, context, startCallSpan(context.traceparent));
+      callUnary(method, request, context, startCallSpan(context.traceparent));
     return [method.localName, call];
   });
   return Object.fromEntries(entries) as Client<S>;
 
   async function callUnary(
-    transport: Transport,
     method: DescMethodUnary,
     request: MessageInitShape<DescMessage>,
     context: CallContext,
@@ -88,7 +86,7 @@ export function connect<S extends DescService>(
       if (context.signal?.aborted) throw cancelled();
       const remainingMs = Math.min(timeoutMs, (context.deadlineMs ?? Infinity) - Date.now());
       if (remainingMs <= 0) throw deadlineExceeded();
-      const { header, message } = await transport.unary(
+      const { header, message } = await unary(
         method,
         context.signal,
         remainingMs,

@@ -1,16 +1,15 @@
 /** How a service is reached, and the transport for it. */
-import type { Transport } from '@connectrpc/connect';
 import type { Certificates } from './credentials/certificates.ts';
 import { openGrpcTransport } from './grpc/transport.ts';
 import { type RetryObserver, retrying } from './retries/retries.ts';
-import type { OpenedTransport } from './transport.ts';
+import type { OpenedTransport, UnaryCall } from './transport.ts';
 
 /**
  * How a service is reached. `address` is "host:port", or several addresses in the form that
  * `openGrpcTransport` takes. With certificates, the peer must present one of the same authority.
  */
 export type Endpoint =
-  | { kind: 'memory'; transport: Transport }
+  | { kind: 'memory'; unary: UnaryCall }
   | { kind: 'grpc'; address: string; certificates?: Certificates | undefined };
 
 /**
@@ -19,8 +18,8 @@ export type Endpoint =
  */
 export function openTransport(endpoint: Endpoint, observe?: RetryObserver): OpenedTransport {
   if (endpoint.kind === 'memory') {
-    return { transport: endpoint.transport, close: () => {}, reachable: () => true };
+    return { unary: endpoint.unary, close: () => {}, reachable: () => true };
   }
   const opened = openGrpcTransport(endpoint.address, endpoint.certificates);
-  return { ...opened, transport: retrying(opened.transport, { observe }) };
+  return { ...opened, unary: retrying(opened.unary, { observe }) };
 }

@@ -35,10 +35,10 @@ describe.each(MOUNTS)('over %s', (mount) => {
 
     test('a call without a token fails before its body is read', async () => {
       const { endpoint, closers } = await open({ maxMessageBytes: 1_000 });
-      const { transport, close } = openTransport(endpoint);
+      const { unary, close } = openTransport(endpoint);
       closers.add('transport', close);
       const method = DecisionsService.method.listDecisions;
-      const call = transport.unary(method, undefined, 2_000, {}, tooLarge);
+      const call = unary(method, undefined, 2_000, {}, tooLarge);
       await expect(call).rejects.toThrow('[unauthenticated] the call carries no identity token');
     });
 

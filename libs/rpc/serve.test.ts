@@ -60,9 +60,9 @@ test.each([
   expect((await fetch(`${ops}/readyz`)).status).toBe(503);
   const { closers } = process;
   const { signer, endpoints, certificates } = readClientSettings(grpcPort, env);
-  const { transport, close } = openHttpTransport(http, certificates);
+  const { unary, close } = openHttpTransport(http, certificates);
   closers.add('HTTP transport', close);
-  const both: Endpoint[] = [endpoints.integrations, { kind: 'memory', transport }];
+  const both: Endpoint[] = [endpoints.integrations, { kind: 'memory', unary }];
   for (const endpoint of both) {
     const access = connect(AccessService, endpoint, { signer, audience: 'integrations', closers });
     const request = { keyDigest: new Uint8Array(32) };

@@ -1,21 +1,21 @@
 /** For the tests: a service mounted in memory, and clients of it. */
 import type { DescService } from '@bufbuild/protobuf';
-import type { Transport } from '@connectrpc/connect';
 import type { Process } from '@creditlane/runtime/run';
 import { type Client, connect } from './client.ts';
 import { generateIdentityKeys } from './credentials/identity-keys.ts';
 import { TokenSigner, TokenVerifier } from './identity.ts';
 import { mountInMemory } from './memory/server.ts';
 import type { ServiceRoutes } from './service.ts';
+import type { UnaryCall } from './transport.ts';
 
 /** Puts behaviour, such as a lost answer, between a client under test and its service. */
-export type TransportWrapper = (transport: Transport) => Transport;
+export type CallWrapper = (unary: UnaryCall) => UnaryCall;
 
 /** Creates a client whose tokens `issuer` signs. */
 export type TestClientFactory = <S extends DescService>(
   service: S,
   issuer: string,
-  wrap?: TransportWrapper,
+  wrap?: CallWrapper,
 ) => Client<S>;
 
 /** Mounts a service in memory. Tokens are signed and verified as in production, for these issuers. */
@@ -30,11 +30,11 @@ export function mountForTest(
     [...keys].map(([issuer, { publicKey }]) => [issuer, publicKey]),
   );
   const verifier = new TokenVerifier({ audience, trusted });
-  const transport = mountInMemory(routes, { verifier, log, metrics });
+  const unary = mountInMemory(routes, { verifier, log, metrics });
   return (service, issuer, wrap = (it) => it) => {
     const key = keys.get(issuer);
     if (!key) throw new Error(`${issuer} is not among the issuers`);
     const signer = new TokenSigner({ issuer, privateKey: key.privateKey });
-    return connect(service, { kind: 'memory', transport: wrap(transport) }, { signer, audience });
+    return connect(service, { kind: 'memory', unary: wrap(unary) }, { signer, audience });
   };
 }

@@ -1,6 +1,5 @@
 /** For the tests: three services behind one of the mounts, with signed tokens, and clients of them. */
 import type { DescService } from '@bufbuild/protobuf';
-import type { Transport } from '@connectrpc/connect';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import {
   AccessService,
@@ -23,6 +22,7 @@ import { type Identity, TokenSigner, TokenVerifier } from './identity.ts';
 import { mountInMemory } from './memory/server.ts';
 import type { ServerOptions } from './server-options.ts';
 import { type Handlers, implement } from './service.ts';
+import type { UnaryCall } from './transport.ts';
 
 export const MOUNTS = ['memory', 'http', 'grpc'] as const;
 export type Mount = (typeof MOUNTS)[number];
@@ -155,7 +155,7 @@ export async function startTestService(
 interface OpenMount {
   port: number;
   /** In memory. */
-  transport?: Transport;
+  unary?: UnaryCall;
   close(): Promise<void>;
 }
 
@@ -163,21 +163,21 @@ async function openMount(mount: Mount, options: GrpcServerOptions): Promise<Open
   if (mount === 'http') return startHttpServer(options);
   if (mount === 'grpc') return startGrpcServer(options);
   const { routes, ...rest } = options;
-  return { port: 0, transport: mountInMemory(routes, rest), close: async () => {} };
+  return { port: 0, unary: mountInMemory(routes, rest), close: async () => {} };
 }
 
 function openEndpoint(
   mount: Mount,
-  { port, transport }: OpenMount,
+  { port, unary }: OpenMount,
   closers: Closers,
   certificates?: Certificates,
 ): Endpoint {
-  if (transport !== undefined) return { kind: 'memory', transport };
+  if (unary !== undefined) return { kind: 'memory', unary };
   const address = `127.0.0.1:${port}`;
   if (mount === 'grpc') return { kind: 'grpc', address, certificates };
   const http = openHttpTransport(`${certificates ? 'https' : 'http'}://${address}`, certificates);
   closers.add('HTTP transport', http.close);
-  return { kind: 'memory', transport: http.transport };
+  return { kind: 'memory', unary: http.unary };
 }
 
 /** The Fault with which a call fails. Throws an Error when the call succeeds. */

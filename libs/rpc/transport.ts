@@ -1,23 +1,22 @@
-/** A Connect transport whose services have unary methods only. */
-import { Code, ConnectError, type Transport } from '@connectrpc/connect';
-
-export type UnaryCall = Transport['unary'];
-
-/** The metadata of a call, as a transport receives it. */
-export type CallHeader = Parameters<UnaryCall>[3];
+/** How calls reach a service: what every transport does, over a network or within one process. */
+import type { DescMessage, DescMethodUnary, Message, MessageInitShape } from '@bufbuild/protobuf';
 
 /**
- * The header as names and values; the names are lower case, or as the caller wrote them in a plain object. Our own client passes
- * such an object, with names in lower case, because creating Headers takes longer.
+ * Makes one call. Rejects with a ConnectError or a Fault.
+ *
+ * @param header the metadata of the call, by names in lower case; no Headers, because creating them takes longer
  */
-export function recordOf(header: CallHeader): Readonly<Record<string, string | undefined>> {
-  const isList = header instanceof Headers || Array.isArray(header);
-  return isList ? Object.fromEntries(new Headers(header)) : (header ?? {});
-}
+export type UnaryCall = (
+  method: DescMethodUnary,
+  signal: AbortSignal | undefined,
+  timeoutMs: number,
+  header: Readonly<Record<string, string>>,
+  input: MessageInitShape<DescMessage>,
+) => Promise<{ header: Headers; message: Message }>;
 
 /** A transport with its connections. */
 export type OpenedTransport = {
-  transport: Transport;
+  unary: UnaryCall;
   close(): void;
   /**
    * Whether the peer is connected; always true for a transport that keeps no connection. A call of
@@ -25,13 +24,3 @@ export type OpenedTransport = {
    */
   reachable(): boolean;
 };
-
-/** A transport that makes unary calls with `unary` and rejects streaming calls. */
-export function unaryTransport(unary: UnaryCall): Transport {
-  return {
-    unary,
-    stream: async ({ parent, name }) => {
-      throw new ConnectError(`${parent.typeName}/${name} streams`, Code.Unimplemented);
-    },
-  };
-}

@@ -46,7 +46,7 @@ export function startFakeApplications() {
       endpoints: {
         applications: applications ?? {
           kind: 'memory' as const,
-          transport: mountInMemory([routesOf(fake)], { verifier, log, metrics }),
+          unary: mountInMemory([routesOf(fake)], { verifier, log, metrics }),
         },
       },
     }),

@@ -84,7 +84,7 @@ export function startFakeApplications() {
       endpoints: {
         applications: applications ?? {
           kind: 'memory' as const,
-          transport: mountInMemory([consents, erasure], { verifier, log, metrics }),
+          unary: mountInMemory([consents, erasure], { verifier, log, metrics }),
         },
       },
     }),

@@ -32,11 +32,11 @@ export function startFakeApplications({ log, metrics }: Process) {
   const { privateKey, publicKey } = generateIdentityKeys();
   const audience = 'applications';
   const verifier = new TokenVerifier({ audience, trusted: { decisions: publicKey } });
-  const transport = mountInMemory([routesOf(applications)], { verifier, log, metrics });
+  const unary = mountInMemory([routesOf(applications)], { verifier, log, metrics });
   return {
     applications,
     signer: new TokenSigner({ issuer: 'decisions', privateKey }),
-    endpoints: { applications: { kind: 'memory', transport } as const },
+    endpoints: { applications: { kind: 'memory', unary } as const },
   };
 }
 

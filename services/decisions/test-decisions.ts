@@ -14,7 +14,7 @@ import type { DecisionRecorded } from '@creditlane/proto/decisions/v1/decisions_
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import type { Identity } from '@creditlane/rpc/identity';
-import { mountForTest, type TransportWrapper } from '@creditlane/rpc/test-mount';
+import { type CallWrapper, mountForTest } from '@creditlane/rpc/test-mount';
 import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { localSettings } from '@creditlane/service/settings';
@@ -37,7 +37,7 @@ export const WORKSHEET = {
 export interface TestDecisions {
   client: Client<typeof DecisionsService>;
   /** A client whose calls pass through the wrapper. */
-  clientThrough(wrapper: TransportWrapper): Client<typeof DecisionsService>;
+  clientThrough(wrapper: CallWrapper): Client<typeof DecisionsService>;
   applications: FakeApplications;
   /** Every published DecisionRecorded, in the order of publication. */
   events: DecisionRecorded[];

@@ -6,7 +6,6 @@ import { startGrpcServer } from '@creditlane/rpc/grpc/server';
 import { TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
-import { unaryTransport } from '@creditlane/rpc/transport';
 import { Closers } from '@creditlane/runtime/closers';
 import { Health } from '@creditlane/runtime/health';
 import { newId } from '@creditlane/runtime/ids';
@@ -142,11 +141,11 @@ async function mountServices(
     };
     if (calls === 'memory') {
       const mounted = mountInMemory(routes, deps);
-      const transport = unaryTransport((...call) => {
+      const unary: typeof mounted = (...call) => {
         services.peersCalled.add(audience);
-        return mounted.unary(...call);
-      });
-      return { kind: 'memory', transport };
+        return mounted(...call);
+      };
+      return { kind: 'memory', unary };
     }
     const { port, close } = await startGrpcServer({ host: '127.0.0.1', port: 0, routes, ...deps });
     closers.add(audience, close);

@@ -28,9 +28,9 @@ export function startFakeApplications(state: FakeApplications, { log, metrics }:
       return { retailers };
     },
   });
-  const transport = mountInMemory([routes], { verifier, log, metrics });
+  const unary = mountInMemory([routes], { verifier, log, metrics });
   return {
     signer: new TokenSigner({ issuer: 'integrations', privateKey }),
-    endpoints: { applications: { kind: 'memory', transport } as const },
+    endpoints: { applications: { kind: 'memory', unary } as const },
   };
 }

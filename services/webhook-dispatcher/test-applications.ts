@@ -24,11 +24,11 @@ export function createTestApplications(dispatcherKey: string) {
   const { log, metrics, closers } = createTestProcess('applications');
   const trusted = { 'webhook-dispatcher': dispatcherKey };
   const verifier = new TokenVerifier({ audience: 'applications', trusted });
-  const transport = mountInMemory([routes], { verifier, log, metrics });
+  const unary = mountInMemory([routes], { verifier, log, metrics });
   return {
     exports,
     state,
-    endpoint: { kind: 'memory', transport } as const,
+    endpoint: { kind: 'memory', unary } as const,
     close: () => closers.close(),
   };
 }

@@ -99,7 +99,7 @@ export function createTestIntegrations(dispatcherKey: string) {
     destinations,
     /** What GetRetailerEnablement finds, by enablement. */
     enablements,
-    endpoint: { kind: 'memory', transport: mountInMemory(allRoutes, mountOptions) } as const,
+    endpoint: { kind: 'memory', unary: mountInMemory(allRoutes, mountOptions) } as const,
     add(url: string) {
       const destinationId = randomUUID();
       const secret = randomBytes(32);

@@ -68,7 +68,7 @@ export async function startGatewayReplicas(count: number): Promise<GatewayReplic
   const routes = integrations.running.routes ?? [];
   const endpoint: Endpoint = {
     kind: 'memory',
-    transport: mountInMemory(routes, { verifier, log, metrics }),
+    unary: mountInMemory(routes, { verifier, log, metrics }),
   };
   const replicas: GatewayReplica[] = [];
   const startReplica = async () => {
@@ -102,7 +102,7 @@ export async function startGatewayReplicas(count: number): Promise<GatewayReplic
 
 const NOWHERE: Endpoint = {
   kind: 'memory',
-  transport: mountInMemory([], {
+  unary: mountInMemory([], {
     verifier: new TokenVerifier({ audience: 'nowhere', trusted: {} }),
     ...createTestProcess('nowhere'),
   }),

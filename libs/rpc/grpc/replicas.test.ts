@@ -119,12 +119,12 @@ test.each<[what: string, end: (stream: ServerHttp2Stream) => void]>([
 
 test('a call that waits for a lost peer fails as unavailable when its client closes', async () => {
   const replica = await startTestReplica();
-  const { transport, close, reachable } = openGrpcTransport(`127.0.0.1:${replica.port}`);
+  const { unary, close, reachable } = openGrpcTransport(`127.0.0.1:${replica.port}`);
   await expect.poll(reachable).toBe(true);
   await replica.close();
   await expect.poll(reachable).toBe(false);
   const method = DecisionsService.method.getDecision;
-  const call = transport.unary(method, undefined, 20_000, undefined, GET_DECISION);
+  const call = unary(method, undefined, 20_000, {}, GET_DECISION);
   close();
   await expect(call).rejects.toMatchObject({ code: Code.Unavailable });
 });

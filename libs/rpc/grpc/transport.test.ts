@@ -32,7 +32,7 @@ async function openTransport(answer: (call: Stream) => void) {
     opened.close();
     server.forceShutdown();
   });
-  return { call: () => opened.transport.unary(getDecision, undefined, 10_000, undefined, {}) };
+  return { call: () => opened.unary(getDecision, undefined, 10_000, {}, {}) };
 }
 
 test('an answer without a message fails the call as an internal error', async () => {

@@ -14,13 +14,7 @@ import {
 import type { Certificates } from '../credentials/certificates.ts';
 import { cancelled } from '../fault.ts';
 import { MAX_ANSWER_BYTES } from '../server-options.ts';
-import {
-  type CallHeader,
-  type OpenedTransport,
-  recordOf,
-  type UnaryCall,
-  unaryTransport,
-} from '../transport.ts';
+import type { OpenedTransport, UnaryCall } from '../transport.ts';
 import { Connectivity } from './connectivity.ts';
 import { bufferOf } from './definition.ts';
 import { connectErrorOf } from './status.ts';
@@ -58,10 +52,10 @@ export function openGrpcTransport(address: string, certificates?: Certificates):
   let isClosed = false;
 
   const unary: UnaryCall = async (method, signal, timeoutMs, header, input) => {
-    const endMs = timeoutMs === undefined ? Infinity : Date.now() + timeoutMs;
+    const endMs = Date.now() + timeoutMs;
     if (!connectivity.isConnected) {
       // Of half of the call's time, so that the call fails as unavailable, which it is, and not at its deadline.
-      await connectivity.returned((timeoutMs ?? Infinity) / 2, signal);
+      await connectivity.returned(timeoutMs / 2, signal);
       if (signal?.aborted) throw cancelled();
       if (isClosed) throw new ConnectError('the client is closed', Code.Unavailable);
     }
@@ -78,17 +72,13 @@ export function openGrpcTransport(address: string, certificates?: Certificates):
       throw new ConnectError('the answer has no message', Code.Internal);
     }
     return {
-      stream: false,
-      service: method.parent,
-      method,
       header: headersOf(answer.metadata),
-      trailer: new Headers(),
       message: fromBinary(method.output, answer.bytes),
     };
   };
 
   return {
-    transport: unaryTransport(unary),
+    unary,
     close() {
       isClosed = true;
       channel.close();
@@ -142,11 +132,9 @@ function send(
   });
 }
 
-function metadataOf(header: CallHeader): Metadata {
+function metadataOf(header: Readonly<Record<string, string>>): Metadata {
   const metadata = new Metadata();
-  for (const [name, value] of Object.entries(recordOf(header))) {
-    if (value !== undefined) metadata.set(name, value);
-  }
+  for (const [name, value] of Object.entries(header)) metadata.set(name, value);
   return metadata;
 }
 

@@ -6,35 +6,34 @@ import {
   type MessageShape,
   toBinary,
 } from '@bufbuild/protobuf';
-import { Code, ConnectError, type Transport } from '@connectrpc/connect';
+import { Code, ConnectError } from '@connectrpc/connect';
 import { REPLAYED } from '../call.ts';
 import { resourceExhausted } from '../fault.ts';
 import { createProcedures, type Procedure, type ProcedureDeps } from '../procedure/procedure.ts';
 import { DEFAULT_MAX_REQUEST_BYTES } from '../server-options.ts';
 import type { ServiceRoutes } from '../service.ts';
-import { recordOf, unaryTransport } from '../transport.ts';
+import type { UnaryCall } from '../transport.ts';
 
 export type MemoryOptions = ProcedureDeps & { maxMessageBytes?: number };
 
 /**
- * A transport to these services. Requests and answers are encoded and decoded as over a network, so
+ * Returns what makes calls to these services. Requests and answers are encoded and decoded as over a network, so
  * that caller and service share no object and the size limit holds.
  */
 export function mountInMemory(
   routes: readonly ServiceRoutes[],
   { maxMessageBytes = DEFAULT_MAX_REQUEST_BYTES, ...deps }: MemoryOptions,
-): Transport {
+): UnaryCall {
   const procedures = new Map<DescMethod, Procedure>(
     createProcedures(routes, deps).map((procedure) => [procedure.method, procedure]),
   );
 
-  return unaryTransport(async (method, callerSignal, timeoutMs, header, input) => {
+  return async (method, callerSignal, timeoutMs, header, input) => {
     const procedure = procedures.get(method);
     if (procedure === undefined) throw unimplemented(method);
     const bytes = toBinary(method.input, create(method.input, input));
-    const record = recordOf(header);
     const admitted = await procedure.admit({
-      metadata: (name) => record[name],
+      metadata: (name) => header[name],
       timeoutMs,
       callerSignal,
     });
@@ -47,14 +46,10 @@ export function mountInMemory(
       (message) => toBinary(method.output, message as MessageShape<typeof method.output>),
     );
     return {
-      stream: false,
-      service: method.parent,
-      method,
       header: new Headers(answer.replayed ? { [REPLAYED]: 'true' } : undefined),
-      trailer: new Headers(),
       message: fromBinary(method.output, answer.value),
     };
-  });
+  };
 }
 
 function unimplemented(method: DescMethod): ConnectError {

@@ -1,12 +1,12 @@
 /** When a failed call is sent again, and how many retries a client may make. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Code, ConnectError, type Transport } from '@connectrpc/connect';
+import { Code, ConnectError } from '@connectrpc/connect';
 import { FaultInfoSchema } from '@creditlane/proto/common/v1/fault';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { REPLAYED } from '../call.ts';
 import { cancelled, toConnectError, toFault, unavailable } from '../fault.ts';
 import { STREAM_REFUSED } from '../grpc/status.ts';
-import { type UnaryCall, unaryTransport } from '../transport.ts';
+import type { UnaryCall } from '../transport.ts';
 import { addRetryToken } from './retry-token.ts';
 
 const MAX_ATTEMPTS = 4;
@@ -47,7 +47,7 @@ export type RetryObserver = (outcome: (typeof RETRY_OUTCOMES)[number]) => void;
 export const RETRY_OUTCOMES = ['sent_again', 'out_of_budget'] as const;
 
 /**
- * The same transport with retries, within the time limit of each call:
+ * The same calls with retries, within the time limit of each call:
  *
  * - A call that the peer refused before it processed it is always retried. A peer that closes a
  *   connection refuses calls like that.
@@ -60,21 +60,21 @@ export const RETRY_OUTCOMES = ['sent_again', 'out_of_budget'] as const;
  * service on the path would multiply the attempts of the one before it.
  */
 export function retrying(
-  transport: Transport,
+  unary: UnaryCall,
   {
     random,
     observe = () => {},
   }: { random?: () => number; observe?: RetryObserver | undefined } = {},
-): Transport {
+): UnaryCall {
   const budget = new RetryBudget();
 
-  const unary: UnaryCall = async (method, signal, timeoutMs, callerHeader, input, values) => {
+  return async (method, signal, timeoutMs, callerHeader, input) => {
     const { header, isRepeatable, hasGeneratedKey } = addRetryToken(method, callerHeader);
-    const endMs = performance.now() + (timeoutMs ?? Infinity);
+    const endMs = performance.now() + timeoutMs;
     let remainingMs = timeoutMs;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const answer = await transport.unary(method, signal, remainingMs, header, input, values);
+        const answer = await unary(method, signal, remainingMs, header, input);
         budget.recordAnswer();
         // The caller sent no key, so the answer of an earlier attempt must not be marked as a stored answer.
         if (hasGeneratedKey) answer.header.delete(REPLAYED);
@@ -90,11 +90,10 @@ export function retrying(
         }
         observe('sent_again');
         await waitUnlessCancelled(waitMs, signal);
-        if (timeoutMs !== undefined) remainingMs = Math.max(1, endMs - performance.now());
+        remainingMs = Math.max(1, endMs - performance.now());
       }
     }
   };
-  return unaryTransport(unary);
 }
 
 function attemptsAllowed(error: unknown, isRepeatable: boolean): number {

@@ -7,11 +7,10 @@ import { MethodOptions_IdempotencyLevel as IdempotencyLevel } from '@bufbuild/pr
 import { honours_call_id, honours_idempotency_key } from '@creditlane/proto/common/v1/idempotency';
 import { newId } from '@creditlane/runtime/ids';
 import { IDEMPOTENCY_KEY, RETRY_TOKEN } from '../call.ts';
-import { type CallHeader, recordOf } from '../transport.ts';
 
 export type CallWithRetryToken = {
   /** The header of every attempt, with the retry token. */
-  header: CallHeader;
+  header: Readonly<Record<string, string>>;
   /** Whether the method may process the call twice without harm. */
   isRepeatable: boolean;
   /** Whether the retry token is an idempotency key that the caller did not send. */
@@ -28,7 +27,10 @@ type TokenPlace = 'idempotent' | 'unprotected' | typeof RETRY_TOKEN | typeof IDE
 const tokenPlaces = new WeakMap<DescMethod, TokenPlace>();
 
 /** The header of a call with a retry token, unless the caller sent an idempotency key. */
-export function addRetryToken(method: DescMethod, header: CallHeader): CallWithRetryToken {
+export function addRetryToken(
+  method: DescMethod,
+  header: Readonly<Record<string, string>>,
+): CallWithRetryToken {
   let place = tokenPlaces.get(method);
   if (place === undefined) {
     place = tokenPlaceOf(method);
@@ -37,12 +39,11 @@ export function addRetryToken(method: DescMethod, header: CallHeader): CallWithR
   if (place === 'idempotent' || place === 'unprotected') {
     return { header, isRepeatable: place === 'idempotent', hasGeneratedKey: false };
   }
-  const record = recordOf(header);
-  if (record[IDEMPOTENCY_KEY] !== undefined) {
+  if (header[IDEMPOTENCY_KEY] !== undefined) {
     return { header, isRepeatable: true, hasGeneratedKey: false };
   }
   return {
-    header: { ...record, [place]: newId() },
+    header: { ...header, [place]: newId() },
     isRepeatable: true,
     hasGeneratedKey: place === IDEMPOTENCY_KEY,
   };

@@ -1,7 +1,6 @@
-/** For the tests: a transport that loses the answer to its first call. */
-import { Code, ConnectError, type Transport } from '@connectrpc/connect';
-import type { TransportWrapper } from '../test-mount.ts';
-import { type UnaryCall, unaryTransport } from '../transport.ts';
+/** For the tests: calls of which the first loses its answer. */
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { CallWrapper } from '../test-mount.ts';
 import { retrying } from './retries.ts';
 
 /**
@@ -10,17 +9,15 @@ import { retrying } from './retries.ts';
  */
 export type FirstAttempt = (send: () => Promise<unknown>) => Promise<unknown>;
 
-/** A transport with retries, as between processes, whose first attempt fails after `first`. */
-export function loseFirstAnswer(first: FirstAttempt): TransportWrapper {
-  return (transport) => retrying(unaryTransport(failingFirst(transport, first)));
-}
-
-function failingFirst(transport: Transport, first: FirstAttempt): UnaryCall {
-  let attempts = 0;
-  return async (...call) => {
-    attempts += 1;
-    if (attempts > 1) return transport.unary(...call);
-    await first(() => transport.unary(...call));
-    throw new ConnectError('Connection dropped', Code.Unavailable);
+/** Makes calls with retries, as between processes, whose first attempt fails after `first`. */
+export function loseFirstAnswer(first: FirstAttempt): CallWrapper {
+  return (unary) => {
+    let attempts = 0;
+    return retrying(async (...call) => {
+      attempts += 1;
+      if (attempts > 1) return unary(...call);
+      await first(() => unary(...call));
+      throw new ConnectError('Connection dropped', Code.Unavailable);
+    });
   };
 }

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { type FirstAttempt, loseFirstAnswer } from '@creditlane/rpc/retries/test-lost-answer';
-import type { TransportWrapper } from '@creditlane/rpc/test-mount';
-import { unaryTransport } from '@creditlane/rpc/transport';
+import type { CallWrapper } from '@creditlane/rpc/test-mount';
 import { expect, test } from 'vitest';
 import { asIntegration, newSubmission, useSubmission } from '../test-decisions.ts';
 
@@ -93,10 +92,8 @@ test('the retry token of a call for another submission gets no answer', async ()
   );
   fixture.submission = other;
   const { creditorId } = other;
-  const withEarlierToken: TransportWrapper = ({ unary }) =>
-    unaryTransport((method, signal, timeoutMs, header, input) =>
-      unary(method, signal, timeoutMs, { ...header, 'call-id': rows[0].call_id }, input),
-    );
+  const withEarlierToken: CallWrapper = (unary) => (method, signal, timeoutMs, header, input) =>
+    unary(method, signal, timeoutMs, { ...header, 'call-id': rows[0].call_id }, input);
   const call = fixture.service
     .clientThrough(withEarlierToken)
     .recordDecision(request(), asIntegration({ creditorId }));
