@@ -41,7 +41,7 @@ export async function startConsumer<Publisher extends string>(
 ): Promise<{ close(): Promise<void> }> {
   const { bus, consumer, topics, handle, pool, log, metrics } = options;
   const { publishers, endpoints, signer, closers } = options;
-  const peer = { signer, closers, metrics };
+  const peers = { endpoints, signer, closers, metrics };
   // Begins before the subscription: rows that come before the partition of their day stay in the default one.
   const tables = [INBOX_PARTITIONS];
   const partitions = startPartitions({ pool, log, metrics, service: consumer, tables });
@@ -58,7 +58,7 @@ export async function startConsumer<Publisher extends string>(
     startReconciler({
       ...options,
       subscription,
-      sources: publishers.map((name) => sourceAt(name, endpoints[name], peer, consumer)),
+      sources: publishers.map((name) => sourceAt(name, peers)),
     }),
     startRetention({
       ...{ pool, log },

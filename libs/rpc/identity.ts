@@ -38,7 +38,8 @@ export function serviceIdentity(name: string): Identity {
 
 /** Signs identity tokens in the name of one issuer. */
 export class TokenSigner {
-  readonly #issuer: string;
+  /** The name of the service that signs. */
+  readonly issuer: string;
   readonly #encoded: () => string;
   #current: { encoded: string; key: KeyObject };
   readonly #clock: Clock;
@@ -56,7 +57,7 @@ export class TokenSigner {
     clock?: Clock;
   }) {
     const { issuer, privateKey } = options;
-    this.#issuer = issuer;
+    this.issuer = issuer;
     this.#encoded = typeof privateKey === 'function' ? privateKey : () => privateKey;
     const encoded = this.#encoded();
     this.#current = { encoded, key: readPrivateKey(encoded) };
@@ -92,7 +93,7 @@ export class TokenSigner {
     const { kind, permissions, retailerId, retailerContext, creditorId } = identity;
     return new SignJWT({ kind, permissions, retailerId, retailerContext, creditorId })
       .setProtectedHeader({ alg: ALGORITHM })
-      .setIssuer(this.#issuer)
+      .setIssuer(this.issuer)
       .setAudience(audience)
       .setSubject(identity.subject)
       .setIssuedAt(nowS)

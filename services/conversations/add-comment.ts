@@ -13,7 +13,7 @@ import {
   CommentAsCreditorResponseSchema,
   type CommentAsRetailerUserRequest,
 } from '@creditlane/proto/conversations/v1/conversations_service';
-import type { Client } from '@creditlane/rpc/client';
+import type { PeerClient } from '@creditlane/rpc/peer-client';
 import {
   applicationNotFound,
   rowOf,
@@ -29,7 +29,7 @@ import { findSubmissionState } from './submission-state.ts';
 
 export interface AddCommentDeps {
   requests: RequestPool;
-  applications: Client<typeof ApplicationsService>;
+  applications: PeerClient<typeof ApplicationsService>;
   /** Seals the comments. */
   keyRing: KeyRing;
   /** The HMAC key for the digests of requests that have an idempotency key. */

@@ -3,7 +3,7 @@ import { startRotation } from '@creditlane/crypto/rotation';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { startRetention } from '@creditlane/postgres/retention';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
-import { connect } from '@creditlane/rpc/client';
+import { connectPeer } from '@creditlane/rpc/peer-client';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithCalls, WithDatabase } from '@creditlane/service/define-service';
@@ -35,9 +35,9 @@ export async function startConversations({
   const purges = [purgeIdempotency];
   closers.own('conversations retention', startRetention({ pool, log, purges }));
 
-  const applications = connect(ApplicationsService, endpoints.applications, {
+  const applications = connectPeer(ApplicationsService, 'applications', {
+    endpoints,
     signer,
-    audience: 'applications',
     closers,
     // Optional: only new comments need the applications service, and conversations are read without it.
     health: health.optional,

@@ -11,9 +11,9 @@ import {
   DeliveryState,
   Side as SideValue,
 } from '@creditlane/proto/conversations/v1/comment';
-import type { Client } from '@creditlane/rpc/client';
 import { type ListKey, sequenceBefore } from '@creditlane/rpc/lists/list-cursor';
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
+import type { PeerClient } from '@creditlane/rpc/peer-client';
 import {
   couldBeInScope,
   rowOf,
@@ -29,7 +29,7 @@ import { findSubmissionState } from './submission-state.ts';
 
 export interface ReadConversationDeps {
   requests: RequestPool;
-  applications: Client<typeof ApplicationsService>;
+  applications: PeerClient<typeof ApplicationsService>;
   /** Opens the sealed comments. */
   keyRing: KeyRing;
   clock: Clock;

@@ -5,7 +5,7 @@ import { isFloorRaised, raiseFloor } from '@creditlane/postgres/raise-floor';
 import { startRetention } from '@creditlane/postgres/retention';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
-import { connect } from '@creditlane/rpc/client';
+import { connectPeer } from '@creditlane/rpc/peer-client';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithCalls, WithDatabase } from '@creditlane/service/define-service';
@@ -69,11 +69,11 @@ export async function startCreditFile(
 
   startUpkeep({ settings, process, database }, clock);
 
-  const client = { signer, audience: 'applications', closers, metrics };
+  const peers = { endpoints, signer, closers, metrics };
   // Optional: only pulls and erasures need the applications service, and files are read without it.
-  const optional = { ...client, health: health.optional };
-  const consents = connect(ConsentsService, endpoints.applications, optional);
-  const applications = connect(ApplicationsService, endpoints.applications, client);
+  const optional = { ...peers, health: health.optional };
+  const consents = connectPeer(ConsentsService, 'applications', optional);
+  const applications = connectPeer(ApplicationsService, 'applications', peers);
   if (isAlone) await raiseFloor(pool, retailerContexts1766100000000);
   const recordsRetailerContext = await isFloorRaised(pool, retailerContexts1766100000000);
   const shared = {

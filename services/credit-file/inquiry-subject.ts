@@ -4,9 +4,8 @@ import type {
   ConsentsService,
   StoredConsent,
 } from '@creditlane/proto/applications/v1/consents_service';
-import type { CallContext, Client } from '@creditlane/rpc/client';
+import type { OwnCallContext, PeerClient } from '@creditlane/rpc/peer-client';
 import type { Inquiry } from './bureaus/bureau.ts';
-import { CREDIT_FILE } from './own-identity.ts';
 import { type ApplicantCall, type ApplicantRef, applicantNotFound } from './scope.ts';
 
 /** What a consent must permit for an inquiry. */
@@ -26,13 +25,13 @@ export interface InquirySubject {
  * @throws Fault `unavailable` while the applications service cannot be reached
  */
 export async function findInquirySubject(
-  consents: Client<typeof ConsentsService>,
+  consents: PeerClient<typeof ConsentsService>,
   { applicationId, applicantId }: ApplicantRef,
-  context: Omit<CallContext, 'identity'>,
+  context: OwnCallContext,
 ): Promise<InquirySubject | undefined> {
   const { retailerId, applicationStatus, applicant, consent } = await consents.getInquirySubject(
     { applicationId, applicantId, purpose: PURPOSE },
-    { ...context, identity: CREDIT_FILE },
+    context,
   );
   if (applicant === undefined) return undefined;
   const isArchived = applicationStatus === ApplicationStatus[ApplicationStatus.ARCHIVED];
@@ -41,7 +40,7 @@ export async function findInquirySubject(
 
 /** Throws the fault `applicant_not_found` unless the retailer has the applicant. */
 export async function requireApplicant(
-  consents: Client<typeof ConsentsService>,
+  consents: PeerClient<typeof ConsentsService>,
   { applicant, retailerId, call }: ApplicantCall,
 ): Promise<void> {
   const subject = await findInquirySubject(consents, applicant, call);

@@ -1,4 +1,4 @@
-/** The service's own identity: of its calls to other services, and of what it does by itself in the audit log. */
+/** The service's own identity, as which the audit log records what it does by itself. */
 import { serviceIdentity } from '@creditlane/rpc/identity';
 
 export const CREDIT_FILE = serviceIdentity('credit-file');

@@ -8,7 +8,7 @@ import { createInboxHandler } from '@creditlane/messaging/transactional-inbox';
 import { startRetention } from '@creditlane/postgres/retention';
 import { runQuery } from '@creditlane/postgres/statement';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
-import { connect } from '@creditlane/rpc/client';
+import { connectPeer } from '@creditlane/rpc/peer-client';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type {
@@ -73,9 +73,9 @@ export async function startDecisions({
   });
   closers.own('decisions consumer', consumer);
 
-  const applications = connect(ApplicationsService, endpoints.applications, {
+  const applications = connectPeer(ApplicationsService, 'applications', {
+    endpoints,
     signer,
-    audience: 'applications',
     closers,
     // The decisions service works without applications, which it calls only for a submission whose
     // event has not arrived.

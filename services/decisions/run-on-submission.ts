@@ -7,9 +7,8 @@ import {
 } from '@creditlane/proto/applications/v1/applications_events';
 import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import type { Call } from '@creditlane/rpc/call';
-import type { Client } from '@creditlane/rpc/client';
 import { Fault } from '@creditlane/rpc/fault';
-import { serviceIdentity } from '@creditlane/rpc/identity';
+import type { PeerClient } from '@creditlane/rpc/peer-client';
 import {
   couldBeInScope,
   type SubmissionCall,
@@ -19,10 +18,8 @@ import {
 import type { ReceivedSubmission } from './events.ts';
 import { isInScope } from './submission.ts';
 
-const DECISIONS = serviceIdentity('decisions');
-
 export interface SubmissionDeps {
-  applications: Client<typeof ApplicationsService>;
+  applications: PeerClient<typeof ApplicationsService>;
   /** Inserts a submission unless it is there. */
   insertSubmission(received: ReceivedSubmission): Promise<void>;
 }
@@ -57,7 +54,7 @@ async function getSubmission(
   call: Call,
 ): Promise<ApplicationSubmitted | undefined> {
   try {
-    const answer = await applications.getSubmission(key, { ...call, identity: DECISIONS });
+    const answer = await applications.getSubmission(key, call);
     return create(ApplicationSubmittedSchema, {
       ...key,
       retailerId: answer.retailerId,

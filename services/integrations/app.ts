@@ -6,7 +6,7 @@ import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-event
 import { startRelay } from '@creditlane/messaging/relay';
 import { startRetention } from '@creditlane/postgres/retention';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
-import { connect } from '@creditlane/rpc/client';
+import { connectPeer } from '@creditlane/rpc/peer-client';
 import { type Clock, systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type {
@@ -65,9 +65,9 @@ export async function startIntegrations({
 
   const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
   closers.own('integrations relay', relay);
-  const directory = connect(DirectoryService, endpoints.applications, {
+  const directory = connectPeer(DirectoryService, 'applications', {
+    endpoints,
     signer,
-    audience: 'applications',
     closers,
     // Optional: only a retailer's enabling of an integration needs the applications service.
     health: health.optional,

@@ -3,6 +3,10 @@ import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { startConsumer } from '@creditlane/messaging/consumer';
 import { startPartitions } from '@creditlane/postgres/partitions/start-partitions';
 import { startRetention } from '@creditlane/postgres/retention';
+import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import { EnablementService } from '@creditlane/proto/integrations/v1/enablement_service';
+import { DestinationsService } from '@creditlane/proto/integrations/v1/integrations_service';
+import { connectPeer } from '@creditlane/rpc/peer-client';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
@@ -128,12 +132,13 @@ function connectPeers(
 ) {
   const { metrics, closers, health } = process;
   // The health of other services is optional: while one is unavailable, only the webhooks that need it wait.
-  const options = { signer, closers, health: health.optional, metrics };
-  const integrations = { ...options, endpoint: endpoints.integrations };
-  const applications = { ...options, endpoint: endpoints.applications };
-  const destinations = new Destinations({ ...integrations, cacheMs: settings.destinationsCacheMs });
+  const peers = { endpoints, signer, closers, health: health.optional, metrics };
+  const integrations = connectPeer(DestinationsService, 'integrations', peers);
+  const enablement = connectPeer(EnablementService, 'integrations', peers);
+  const applications = connectPeer(ApplicationsService, 'applications', peers);
+  const destinations = new Destinations(integrations, settings.destinationsCacheMs);
   const { granted, ofIntegration } = destinations;
-  const findEnablement = retailerEnablementFinder(integrations);
+  const findEnablement = retailerEnablementFinder(enablement);
   const findExport = exportFinder(applications);
   const sources = sourcesOf({ granted, ofIntegration, findEnablement, findExport });
   const eventTypes = new Map(

@@ -10,9 +10,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Subscription } from '@creditlane/events/bus';
 import { OutboxService } from '@creditlane/proto/messaging/v1/outbox_service';
-import { type ClientOptions, connect } from '@creditlane/rpc/client';
-import type { Endpoint } from '@creditlane/rpc/endpoint';
-import { serviceIdentity } from '@creditlane/rpc/identity';
+import { connectPeer, type PeerClientOptions } from '@creditlane/rpc/peer-client';
 import { pause } from '@creditlane/runtime/concurrency/pause';
 import {
   type PeriodicTask,
@@ -93,19 +91,13 @@ export interface ReconcilerOptions {
   readonly everyMs?: number;
 }
 
-/** A source at this endpoint. The consumer is ready without it: only the comparison needs the source. */
-export function sourceAt(
-  name: string,
-  endpoint: Endpoint,
-  options: Pick<ClientOptions, 'signer' | 'closers' | 'metrics'>,
-  consumer: string,
+/** A called service as a source. The consumer is ready without it: only the comparison needs the source. */
+export function sourceAt<Peer extends string>(
+  name: Peer,
+  peers: Omit<PeerClientOptions<Peer>, 'health'>,
 ): Source {
-  const client = connect(OutboxService, endpoint, { ...options, audience: name });
-  const identity = serviceIdentity(consumer);
-  return {
-    name,
-    list: (position, signal) => client.listWrittenEvents({ position }, { identity, signal }),
-  };
+  const client = connectPeer(OutboxService, name, peers);
+  return { name, list: (position, signal) => client.listWrittenEvents({ position }, { signal }) };
 }
 
 /** Events that a source has written, to be compared once the consumer has handled what was published before. */

@@ -9,11 +9,10 @@ import type { Database } from '@creditlane/postgres/database';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
-import type { CallContext, Client } from '@creditlane/rpc/client';
+import type { OwnCallContext, PeerClient } from '@creditlane/rpc/peer-client';
 import type { Clock } from '@creditlane/runtime/clock';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import { pullFacts } from '../audit/audit-record.ts';
-import { CREDIT_FILE } from '../own-identity.ts';
 import type { PullRow } from '../pulls/pull.ts';
 import { type Eraser, finishErasureRow, insertErasure } from '../store/applicant-erasures.ts';
 import { deleteFilesOf } from '../store/kept-files.ts';
@@ -31,7 +30,7 @@ export interface EraseApplicantDeps {
 export interface FinishErasureDeps
   extends Pick<EraseApplicantDeps, 'keyRing' | 'clock'>,
     Pick<Database, 'pool' | 'rowTurns'> {
-  applications: Client<typeof ApplicationsService>;
+  applications: PeerClient<typeof ApplicationsService>;
 }
 
 export interface ErasedFiles {
@@ -99,11 +98,13 @@ function eraseStored(
 export async function finishErasure(
   { pool, rowTurns, keyRing, clock, applications }: FinishErasureDeps,
   applicant: ApplicantOfRetailer,
-  context: Omit<CallContext, 'identity'> = {},
+  context: OwnCallContext = {},
 ): Promise<void> {
   const { applicantId, retailerId } = applicant;
-  const call = { ...context, identity: CREDIT_FILE };
-  const { erased, erasedAt } = await applications.eraseApplicant({ applicantId, retailerId }, call);
+  const { erased, erasedAt } = await applications.eraseApplicant(
+    { applicantId, retailerId },
+    context,
+  );
   const finish = async (tx: Queryable) => {
     // An applications service of the version before does not say when.
     const dataErasedAt = erasedAt === undefined ? clock() : timestampDate(erasedAt);

@@ -14,9 +14,9 @@ import {
   type RequestCreditFileResponse,
   RequestCreditFileResponseSchema,
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
-import type { Client } from '@creditlane/rpc/client';
 import { conflict, Fault, invalid } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
+import type { PeerClient } from '@creditlane/rpc/peer-client';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { appendAuditRecord } from '../audit/audit-log.ts';
@@ -38,7 +38,7 @@ import { consentOf, findPullFor, type PullRow, pullMessage } from './pull.ts';
 
 export interface RequestCreditFileDeps {
   requests: RequestPool;
-  consents: Client<typeof ConsentsService>;
+  consents: PeerClient<typeof ConsentsService>;
   /** Seals the keys of applicants and the head of the audit log. */
   keyRing: KeyRing;
   /** Throws the fault `bureau_not_configured` for a bureau that the platform cannot ask. */

@@ -3,7 +3,7 @@ import { findKey } from '@creditlane/crypto/applicant-keys';
 import { SealError } from '@creditlane/crypto/envelope';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
-import type { Client } from '@creditlane/rpc/client';
+import type { PeerClient } from '@creditlane/rpc/peer-client';
 import { endSpansAfter, startSpan } from '@creditlane/runtime/telemetry/tracing';
 import {
   type BureauCredentials,
@@ -33,7 +33,7 @@ import {
 } from './record-ending.ts';
 
 export interface RunPullDeps extends LeaseTimes, RecordEndingDeps {
-  consents: Client<typeof ConsentsService>;
+  consents: PeerClient<typeof ConsentsService>;
   sendInquiry: SendInquiry;
   onUnknownCodes: (source: Source, codes: readonly UnknownCode[]) => void;
 }

@@ -3,8 +3,8 @@ import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
-import type { Client } from '@creditlane/rpc/client';
 import { notFound } from '@creditlane/rpc/fault';
+import type { PeerClient } from '@creditlane/rpc/peer-client';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
@@ -22,7 +22,7 @@ import type { PullWaits } from './pull-waits.ts';
 
 export interface ReadCreditFileDeps {
   requests: RequestPool;
-  consents: Client<typeof ConsentsService>;
+  consents: PeerClient<typeof ConsentsService>;
   /** Opens the sealed files, and seals the head of the audit log. */
   keyRing: KeyRing;
   /** Signs the links to PDFs. */

@@ -15,9 +15,8 @@ import {
   EnableForRetailerResponseSchema,
 } from '@creditlane/proto/integrations/v1/enablement_service';
 import type { Call } from '@creditlane/rpc/call';
-import type { Client } from '@creditlane/rpc/client';
 import { notFound } from '@creditlane/rpc/fault';
-import { serviceIdentity } from '@creditlane/rpc/identity';
+import type { PeerClient } from '@creditlane/rpc/peer-client';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
@@ -36,13 +35,11 @@ import {
   unsealConfiguration,
 } from './configuration.ts';
 
-const INTEGRATIONS = serviceIdentity('integrations');
-
 export interface EnableForRetailerDeps {
   requests: RequestPool;
   answers: SealedAnswers;
   /** Knows the retailers and their names. */
-  directory: Client<typeof DirectoryService>;
+  directory: PeerClient<typeof DirectoryService>;
   /** Seals and opens configurations. */
   keyRing: KeyRing;
   /** The HMAC key for the digests of requests, which may hold secrets. */
@@ -117,7 +114,7 @@ async function findRetailerName(
   call: Call,
 ): Promise<string> {
   const request = { retailerIds: [retailerId] };
-  const { retailers } = await directory.getRetailers(request, { ...call, identity: INTEGRATIONS });
+  const { retailers } = await directory.getRetailers(request, call);
   const [retailer] = retailers;
   if (retailer === undefined) throw notFound('retailer_not_found', 'There is no such retailer.');
   return retailer.name;

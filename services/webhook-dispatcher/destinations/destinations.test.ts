@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { DestinationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import { generateIdentityKeys } from '@creditlane/rpc/credentials/identity-keys';
 import { deadlineExceeded } from '@creditlane/rpc/fault';
 import { TokenSigner } from '@creditlane/rpc/identity';
+import { connectPeer } from '@creditlane/rpc/peer-client';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { expect, onTestFinished, test } from 'vitest';
 import { upTo } from '../test-fixture.ts';
@@ -18,11 +20,10 @@ test('an integrations service that answers nothing costs two deadlines, and the 
     issuer: 'webhook-dispatcher',
     privateKey: identity.privateKey,
   });
-  const { endpoint } = integrations;
-  const destinations = new Destinations({
-    ...{ endpoint, signer, closers, health, metrics },
-    cacheMs: 0,
-  });
+  const endpoints = { integrations: integrations.endpoint };
+  const peers = { endpoints, signer, closers, health, metrics };
+  const client = connectPeer(DestinationsService, 'integrations', peers);
+  const destinations = new Destinations(client, 0);
   const queries = upTo(200).map(() => ({ retailerId: randomUUID(), creditorId: randomUUID() }));
   const { state } = integrations;
   state.refusal = deadlineExceeded();

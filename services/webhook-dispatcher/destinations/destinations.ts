@@ -1,12 +1,11 @@
 /** The client of the integrations service: which destinations receive an event, their URLs and secrets. */
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import {
-  type Destination as DestinationMessage,
+import type {
+  Destination as DestinationMessage,
   DestinationsService,
 } from '@creditlane/proto/integrations/v1/integrations_service';
-import { type Client, type ClientOptions, connect } from '@creditlane/rpc/client';
-import type { Endpoint } from '@creditlane/rpc/endpoint';
 import { Fault } from '@creditlane/rpc/fault';
+import type { PeerClient } from '@creditlane/rpc/peer-client';
 import { AdaptiveChunks } from '@creditlane/runtime/concurrency/adaptive-chunks';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
@@ -17,7 +16,6 @@ import type {
   GrantQuery,
   RecipientLookup,
 } from '../events/webhook-event-type.ts';
-import { SERVICE_IDENTITY } from '../service-name.ts';
 
 const MAX_CACHED = 10_000;
 const MAX_CONCURRENT_CALLS = 16;
@@ -43,27 +41,17 @@ interface DestinationLookup {
   readonly traceparent: string | undefined;
 }
 
-/** Where another service is, and the options of each client of it. */
-export interface PeerOptions extends Required<Omit<ClientOptions, 'audience' | 'timeoutMs'>> {
-  readonly endpoint: Endpoint;
-}
-
-export interface DestinationsOptions extends PeerOptions {
-  /** How long URLs and secrets are cached, and so the longest time until a change takes effect. */
-  readonly cacheMs: number;
-}
-
 /** Methods reject with the fault of the integrations service while it is unavailable; no fault is cached. */
 export class Destinations {
-  readonly #client: Client<typeof DestinationsService>;
+  readonly #client: PeerClient<typeof DestinationsService>;
   readonly #cache: LRUCache<string, Promise<Destination | undefined>>;
   readonly #queryChunks = new AdaptiveChunks(MAX_QUERIES_PER_CALL);
   /** Combines the lookups that are made in the same turn of the event loop into one call. */
   readonly #lookups: Batcher<DestinationLookup, Destination | undefined>;
 
-  constructor({ endpoint, cacheMs, ...options }: DestinationsOptions) {
-    const clientOptions = { ...options, audience: 'integrations' };
-    this.#client = connect(DestinationsService, endpoint, clientOptions);
+  /** @param cacheMs how long URLs and secrets are cached, and so the longest time until a change takes effect */
+  constructor(client: PeerClient<typeof DestinationsService>, cacheMs: number) {
+    this.#client = client;
     this.#cache = createExpiringCache(MAX_CACHED, cacheMs);
     this.#lookups = new Batcher((lookups) => this.#getDestinations(lookups), {
       maxConcurrent: MAX_CONCURRENT_CALLS,
@@ -79,8 +67,7 @@ export class Destinations {
   readonly granted: RecipientLookup<GrantQuery> = {
     find: (queries, traceparent) =>
       this.#findAll(queries, async (pairs) => {
-        const context = { identity: SERVICE_IDENTITY, traceparent };
-        const { byPair } = await this.#client.findRecipients({ pairs }, context);
+        const { byPair } = await this.#client.findRecipients({ pairs }, { traceparent });
         return byPair.map(({ recipients }) => recipients);
       }),
   };
@@ -89,9 +76,9 @@ export class Destinations {
   readonly ofIntegration: RecipientLookup<string> = {
     find: (queries, traceparent) =>
       this.#findAll(queries, async (integrationIds) => {
-        const context = { identity: SERVICE_IDENTITY, traceparent };
         const request = { integrationIds };
-        const { byIntegration } = await this.#client.findIntegrationRecipients(request, context);
+        const answer = await this.#client.findIntegrationRecipients(request, { traceparent });
+        const { byIntegration } = answer;
         return byIntegration.map(({ recipients }) => recipients);
       }),
   };
@@ -165,10 +152,7 @@ export class Destinations {
   ): Promise<(Destination | undefined)[]> {
     const request = { destinationIds: [...new Set(lookups.map(({ id }) => id))] };
     const traceparent = lookups[0]?.traceparent;
-    const { destinations } = await this.#client.getDestinations(request, {
-      identity: SERVICE_IDENTITY,
-      traceparent,
-    });
+    const { destinations } = await this.#client.getDestinations(request, { traceparent });
     const found = new Map(
       destinations.map((destination) => [destination.destinationId, toDestination(destination)]),
     );

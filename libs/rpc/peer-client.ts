@@ -1,0 +1,42 @@
+/** The client with which a service calls another service in its own name. */
+import type {
+  DescMethodUnary,
+  DescService,
+  MessageInitShape,
+  MessageShape,
+} from '@bufbuild/protobuf';
+import { type CallContext, type ClientOptions, connect } from './client.ts';
+import type { Endpoint } from './endpoint.ts';
+import { serviceIdentity } from './identity.ts';
+
+/** What a call passes on. A caller's identity is left behind: only the gateway may call in the name of others. */
+export type OwnCallContext = Omit<CallContext, 'identity'>;
+
+/** One function for each method, as of `Client`. */
+export type PeerClient<S extends DescService> = {
+  [Name in keyof S['method']]: S['method'][Name] extends DescMethodUnary<infer I, infer O>
+    ? (request: MessageInitShape<I>, context: OwnCallContext) => Promise<MessageShape<O>>
+    : never;
+};
+
+export interface PeerClientOptions<Peer extends string>
+  extends Omit<ClientOptions, 'audience' | 'timeoutMs'> {
+  /** Where each of the services is that this one calls. */
+  readonly endpoints: Readonly<Record<Peer, Endpoint>>;
+}
+
+/** A client of `service`, which the service of the name `peer` serves. Its calls are in the name of the signer's issuer. */
+export function connectPeer<S extends DescService, Peer extends string>(
+  service: S,
+  peer: Peer,
+  { endpoints, ...options }: PeerClientOptions<Peer>,
+): PeerClient<S> {
+  const client = connect(service, endpoints[peer], { ...options, audience: peer });
+  const identity = serviceIdentity(options.signer.issuer);
+  type Call = (request: object, context: CallContext) => Promise<unknown>;
+  const methods = Object.entries(client as Record<string, Call>).map(([name, call]) => [
+    name,
+    (request: object, context: OwnCallContext) => call(request, { ...context, identity }),
+  ]);
+  return Object.fromEntries(methods) as PeerClient<S>;
+}
