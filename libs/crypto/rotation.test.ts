@@ -13,7 +13,7 @@ import {
   test,
   vi,
 } from 'vitest';
-import { readKeyId, seal, UnknownKeyError, unseal } from './envelope.ts';
+import { readKeyId, UnknownKeyError, unseal } from './envelope.ts';
 import { KeyRing, parseKeyRing } from './key-ring.ts';
 import { requireKeys, rewrapTable, rewrapTables, startRotation } from './rotation.ts';
 import { defineSealedField } from './sealed-column.ts';
@@ -47,8 +47,8 @@ const insertRow = defineStatement('insert_thing', 'INSERT INTO things VALUES ($1
 /** Inserts a record as a process with this ring does. */
 async function insert(ring: KeyRing): Promise<string> {
   const id = randomUUID();
-  const sealed = seal(ring, Buffer.from(id), sealedThings.context(id, TENANT));
-  await insertRow.run(database.pool, [id, TENANT, sealed, readKeyId(sealed)]);
+  const { sealed, sealedWith } = sealedThings.seal(ring, Buffer.from(id), id, TENANT);
+  await insertRow.run(database.pool, [id, TENANT, sealed, sealedWith]);
   return id;
 }
 

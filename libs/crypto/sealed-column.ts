@@ -4,7 +4,8 @@
  */
 import type { Database } from '@creditlane/postgres/database';
 import { defineStatement, type Statement } from '@creditlane/postgres/statement';
-import type { SealContext } from './envelope.ts';
+import { readKeyId, type SealContext, seal, unseal } from './envelope.ts';
+import type { KeyRing } from './key-ring.ts';
 import type { Rewrapped, SealedRecord, SealedTable } from './rotation.ts';
 
 /** Where the sealed fields of a table are. */
@@ -17,9 +18,23 @@ interface SealedFieldPlace<Id extends string> {
   tenantSql: string;
 }
 
-/** The sealed fields of a table. */
+/** What is stored of a field: its column, and the id of the key that wraps it, for the column `sealed_with`. */
+export interface SealedValue {
+  sealed: Buffer;
+  sealedWith: string;
+}
+
+/** The sealed fields of a table. Each is bound to its row and its tenant; ids in lower case. */
 export interface SealedField {
-  /** The place that the field of a row is bound to; ids in lower case. */
+  /** Encrypts the field of a row, with a new data key. */
+  seal(ring: KeyRing, plaintext: Uint8Array, row: string, tenant: string): SealedValue;
+  /**
+   * Decrypts the field of a row.
+   * @throws {SealError} unless the field is unchanged and was sealed for this row
+   * @throws {UnknownKeyError} while the key ring lacks its key
+   */
+  unseal(ring: KeyRing, sealed: Uint8Array, row: string, tenant: string): Buffer;
+  /** The place that the field of a row is bound to. */
   context(row: string, tenant: string): SealContext;
   /** The column, for a rotation of the key ring. */
   column(pool: Database['pool']): SealedTable;
@@ -28,7 +43,15 @@ export interface SealedField {
 export function defineSealedField<Id extends string>(place: SealedFieldPlace<Id>): SealedField {
   const { table, column } = place;
   const context = (row: string, tenant: string) => ({ table, column, row, tenant });
-  return { context, column: (pool) => new SealedColumn(pool, place, context) };
+  return {
+    seal(ring, plaintext, row, tenant) {
+      const sealed = seal(ring, plaintext, context(row, tenant));
+      return { sealed, sealedWith: readKeyId(sealed) };
+    },
+    unseal: (ring, sealed, row, tenant) => unseal(ring, sealed, context(row, tenant)),
+    context,
+    column: (pool) => new SealedColumn(pool, place, context),
+  };
 }
 
 type Row<Id extends string> = Record<Id, string> & { tenant: string; sealed: Buffer };

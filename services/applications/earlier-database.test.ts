@@ -66,11 +66,9 @@ async function writeAsLastRelease({ url, sql }: TestDatabase): Promise<void> {
   );
   const applicant = create(ApplicantSchema, { ...anApplicant(), applicantId });
   const ring = KeyRing.parse(KEYS);
+  const { sealed, sealedWith } = sealInRow(ring, applicant, retailerId);
   await sql.query("INSERT INTO applicants VALUES ($1, $2, 'PRIMARY', $3, $4)", [
-    applicantId,
-    applicationId,
-    sealInRow(ring, applicant, retailerId),
-    ring.currentId,
+    ...[applicantId, applicationId, sealed, sealedWith],
   ]);
   for (const { id, at } of submissions) await sql.query(insertConsent(id, at.toISOString()));
 }

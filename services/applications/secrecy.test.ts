@@ -235,9 +235,10 @@ test('after an erasure no copy of the data opens with the key ring, and one that
 async function sealAsVersionBefore(applicantId: string, retailerId: string): Promise<void> {
   const ring = KeyRing.parse(KEYS);
   const message = create(ApplicantSchema, { ...anApplicant(), applicantId });
+  const { sealed, sealedWith } = sealInRow(ring, message, retailerId);
   await fixture.sql.query(
     `UPDATE applicants SET key_id = NULL, erased_at = NULL, sealed = $2, sealed_with = $3 WHERE id = $1`,
-    [applicantId, sealInRow(ring, message, retailerId), ring.currentId],
+    [applicantId, sealed, sealedWith],
   );
 }
 
@@ -294,10 +295,11 @@ test('a conversion destroys the key of an applicant whose row a version without 
   const { primaryApplicant } = await createTestApplication(fixture, retailerId);
   const applicantId = primaryApplicant?.applicantId ?? '';
   const ring = KeyRing.parse(KEYS);
-  const left = sealInRow(ring, create(ApplicantSchema, { applicantId }), retailerId);
+  const erased = create(ApplicantSchema, { applicantId });
+  const { sealed, sealedWith } = sealInRow(ring, erased, retailerId);
   await fixture.sql.query(
     'UPDATE applicants SET erased_at = now(), sealed = $2, sealed_with = $3 WHERE id = $1',
-    [applicantId, left, ring.currentId],
+    [applicantId, sealed, sealedWith],
   );
   await convert();
   expect((await findStored(applicantId)).sealed).toHaveLength(0);

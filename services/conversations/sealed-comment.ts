@@ -1,7 +1,7 @@
 /** Encrypts the personal data of a comment, its text and its author's name, and decrypts it. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { SealedValue } from '@creditlane/crypto/sealed-column';
 import { CommentSchema } from '@creditlane/proto/conversations/v1/comment';
 import { sealedComments } from './store/sealed-tables.ts';
 
@@ -17,13 +17,9 @@ export function sealComment(
   { userName, comment }: CommentContent,
   commentId: string,
   retailerId: string,
-): Buffer {
+): SealedValue {
   const message = create(CommentSchema, { author: { userName }, comment });
-  return seal(
-    ring,
-    toBinary(CommentSchema, message),
-    sealedComments.context(commentId, retailerId),
-  );
+  return sealedComments.seal(ring, toBinary(CommentSchema, message), commentId, retailerId);
 }
 
 /**
@@ -36,7 +32,7 @@ export function openComment(
   commentId: string,
   retailerId: string,
 ): CommentContent {
-  const plaintext = unseal(ring, sealed, sealedComments.context(commentId, retailerId));
+  const plaintext = sealedComments.unseal(ring, sealed, commentId, retailerId);
   const { author, comment } = fromBinary(CommentSchema, plaintext);
   return { userName: author?.userName ?? '', comment };
 }

@@ -141,7 +141,7 @@ async function convertApplicant(
     await destroyKey(tx, applicant, erasedAt);
     return 'converted';
   }
-  const plaintext = unseal(keyRing, sealed, sealedApplicants.context(id, retailerId));
+  const plaintext = sealedApplicants.unseal(keyRing, sealed, id, retailerId);
   const { id: keyId, dataKey } = await makeKey(tx, { keyRing, newId }, applicant, clock());
   const message = fromBinary(ApplicantSchema, plaintext);
   await setApplicantSealed(tx, id, keyId, sealApplicant(dataKey, message, retailerId));

@@ -2,8 +2,9 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { openKey } from '@creditlane/crypto/applicant-keys';
 import type { DataKey } from '@creditlane/crypto/data-key';
-import { SealError, seal, unseal } from '@creditlane/crypto/envelope';
+import { SealError, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { SealedValue } from '@creditlane/crypto/sealed-column';
 import { type Applicant, ApplicantSchema } from '@creditlane/proto/applications/v1/application';
 import { sealedApplicants } from '../store/sealed-tables.ts';
 
@@ -26,9 +27,9 @@ export function sealApplicant(dataKey: DataKey, applicant: Applicant, retailerId
 }
 
 /** Seals an applicant's whole message in the row, as the version before does. */
-export function sealInRow(ring: KeyRing, applicant: Applicant, retailerId: string): Buffer {
+export function sealInRow(ring: KeyRing, applicant: Applicant, retailerId: string): SealedValue {
   const plaintext = toBinary(ApplicantSchema, applicant);
-  return seal(ring, plaintext, sealedApplicants.context(applicant.applicantId, retailerId));
+  return sealedApplicants.seal(ring, plaintext, applicant.applicantId, retailerId);
 }
 
 /** @throws SealError unless `sealed` is this applicant of this retailer, or without the applicant's key */

@@ -2,7 +2,6 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { readKeyId } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
@@ -79,12 +78,7 @@ export async function exportApplication(
     const dataKeys = await findDataKeys(tx, keyRing, applicationId, retailerId);
     if (dataKeys === 'destroyed') throw applicantErased();
     const sealed = sealPayload(keyRing, dataKeys, payload, exportId, retailerId);
-    await insertExport(tx, {
-      ...exported,
-      exportedBy: call.identity.subject,
-      sealed,
-      sealedWith: dataKeys === undefined ? readKeyId(sealed) : null,
-    });
+    await insertExport(tx, { ...exported, exportedBy: call.identity.subject, ...sealed });
     await appendToOutbox(tx, [applicationExported(exported, retailerId, call.traceparent)]);
     return answer;
   });

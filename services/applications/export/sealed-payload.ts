@@ -1,7 +1,8 @@
 /** Encrypts the payload of an export, and decrypts it. */
 import type { DataKey } from '@creditlane/crypto/data-key';
-import { type SealContext, seal, unseal } from '@creditlane/crypto/envelope';
+import { type SealContext, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { SealedExport } from '../store/exports.ts';
 import { sealedExports } from '../store/sealed-tables.ts';
 
 /**
@@ -28,10 +29,11 @@ export function sealPayload(
   payload: object,
   exportId: string,
   retailerId: string,
-): Buffer {
+): Pick<SealedExport, 'sealed' | 'sealedWith'> {
   const text = Buffer.from(JSON.stringify(payload));
+  if (dataKeys === undefined) return sealedExports.seal(ring, text, exportId, retailerId);
   const context = sealedExports.context(exportId, retailerId);
-  return dataKeys === undefined ? seal(ring, text, context) : sealWithKeys(dataKeys, text, context);
+  return { sealed: sealWithKeys(dataKeys, text, context), sealedWith: null };
 }
 
 /**

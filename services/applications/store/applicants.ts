@@ -1,8 +1,8 @@
 /** Writes sealed applicants, and erases them. */
 
 import { destroyKey, makeKey } from '@creditlane/crypto/applicant-keys';
-import { readKeyId } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { SealedValue } from '@creditlane/crypto/sealed-column';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Applicant, Application } from '@creditlane/proto/applications/v1/application';
 import { sealApplicant, sealInRow } from '../applicant/sealed-applicant.ts';
@@ -37,9 +37,8 @@ export async function insertApplicant(
     await insertRow.run(tx, [...ids, id, sealApplicant(dataKey, applicant, retailerId), '']);
     return;
   }
-  const { keyRing } = sealing;
-  const sealed = sealInRow(keyRing, applicant, retailerId);
-  await insertRow.run(tx, [...ids, null, sealed, readKeyId(sealed)]);
+  const { sealed, sealedWith } = sealInRow(sealing.keyRing, applicant, retailerId);
+  await insertRow.run(tx, [...ids, null, sealed, sealedWith]);
 }
 
 const selectApplication = defineStatement<{ id: string }>(
@@ -75,15 +74,15 @@ const eraseRow = defineStatement<{ erased_at: Date }>(
  * Destroys the applicant's data key, deletes what is sealed of the applicant, and resolves to the time of the erasure.
  * One that is erased already keeps its time.
  *
- * @param left what is left of an applicant without a data key, sealed with `sealedWith`
+ * @param left what is left of an applicant without a data key
  */
 export async function eraseApplicantRow(
   tx: Queryable,
   { applicantId, retailerId }: { applicantId: string; retailerId: string },
-  left: Buffer,
+  left: SealedValue,
   at: Date,
 ): Promise<Date> {
-  const [row] = await eraseRow.run(tx, [applicantId, left, readKeyId(left), at]);
+  const [row] = await eraseRow.run(tx, [applicantId, left.sealed, left.sealedWith, at]);
   // After the row, whose lock a conversion may hold that makes the key.
   await destroyKey(tx, { applicantId, retailerId }, at);
   return row?.erased_at ?? at;

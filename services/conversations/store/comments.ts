@@ -1,5 +1,4 @@
 /** Writes comments, each as the latest one of its conversation. */
-import { readKeyId } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
@@ -52,7 +51,7 @@ export async function insertComment(
   { id, submission, retailerId, content, ...comment }: NewComment,
 ): Promise<void> {
   const key = [submission.applicationId, submission.creditorId];
-  const sealed = sealComment(keyRing, content, id, retailerId);
+  const { sealed, sealedWith } = sealComment(keyRing, content, id, retailerId);
   await runPipeline(tx, [
     advanceConversation.query([...key, retailerId]),
     insertRow.query([
@@ -62,7 +61,7 @@ export async function insertComment(
       comment.integrationId,
       comment.authorUserId,
       sealed,
-      readKeyId(sealed),
+      sealedWith,
       comment.createdAt,
     ]),
   ]);

@@ -1,7 +1,6 @@
 /** Sets, lists and removes the retailers' credentials with the bureaus, for the platform's administration. */
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { readKeyId } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { describeRefusal } from '@creditlane/egress-rules/describe-refusal';
 import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
@@ -52,9 +51,9 @@ export async function setBureauCredentials(
   deps.requireConfigured(credentials.source);
   checkCredentials(credentials, deps.hostRules);
   const sealed = sealCredentials(deps.keyRing, retailerId, credentials);
-  const row = { retailerId, source: credentials.source, sealed };
+  const row = { retailerId, source: credentials.source, ...sealed };
   await inTransaction(scopeOf(deps, retailerId, call).onRow(retailerId), async (tx) => {
-    await setCredentials(tx, row, readKeyId(sealed));
+    await setCredentials(tx, row);
     await recordChange(deps, tx, 'CREDENTIALS_SET', row, call);
   });
 }

@@ -1,7 +1,7 @@
 /** Encrypts a retailer's credentials with a bureau, and decrypts them. */
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { seal, unseal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { SealedValue } from '@creditlane/crypto/sealed-column';
 import {
   type EquifaxCredentials,
   EquifaxCredentialsSchema,
@@ -20,12 +20,12 @@ export function sealCredentials(
   ring: KeyRing,
   retailerId: string,
   credentials: BureauCredentials,
-): Buffer {
+): SealedValue {
   const plaintext =
     credentials.source === 'EQUIFAX'
       ? toBinary(EquifaxCredentialsSchema, credentials.value)
       : toBinary(TransUnionCredentialsSchema, credentials.value);
-  return seal(ring, plaintext, sealedCredentials.context(credentials.source, retailerId));
+  return sealedCredentials.seal(ring, plaintext, credentials.source, retailerId);
 }
 
 /**
@@ -36,7 +36,7 @@ export function openCredentials(
   ring: KeyRing,
   { retailerId, source, sealed }: { retailerId: string; source: Source; sealed: Uint8Array },
 ): BureauCredentials {
-  const plaintext = unseal(ring, sealed, sealedCredentials.context(source, retailerId));
+  const plaintext = sealedCredentials.unseal(ring, sealed, source, retailerId);
   return source === 'EQUIFAX'
     ? { source, value: fromBinary(EquifaxCredentialsSchema, plaintext) }
     : { source, value: fromBinary(TransUnionCredentialsSchema, plaintext) };

@@ -1,5 +1,5 @@
 /** Writes and reads the audit log and the heads of its chains. */
-import { readKeyId } from '@creditlane/crypto/envelope';
+import type { SealedValue } from '@creditlane/crypto/sealed-column';
 import { defineStatement, type Query, type Queryable } from '@creditlane/postgres/statement';
 import { type AuditRecord, NO_HASH } from '../audit/audit-record.ts';
 
@@ -24,12 +24,12 @@ const insertHead = defineStatement(
 export async function lockHead(
   tx: Queryable,
   retailerId: string,
-  makeEmptyHead: () => Buffer,
+  makeEmptyHead: () => SealedValue,
 ): Promise<Buffer> {
   const [head] = await selectHeadForUpdate.run(tx, [retailerId]);
   if (head !== undefined) return head.sealed;
-  const emptyHead = makeEmptyHead();
-  await insertHead.run(tx, [retailerId, emptyHead, readKeyId(emptyHead)]);
+  const { sealed, sealedWith } = makeEmptyHead();
+  await insertHead.run(tx, [retailerId, sealed, sealedWith]);
   const [made] = await selectHeadForUpdate.run(tx, [retailerId]);
   if (made === undefined) throw new Error('a head of the audit log was inserted and is not found');
   return made.sealed;
@@ -41,8 +41,8 @@ const updateHead = defineStatement(
 );
 
 /** Replaces a head that the transaction has locked. */
-export function replaceHeadQuery(retailerId: string, sealed: Buffer): Query<unknown> {
-  return updateHead.query([retailerId, sealed, readKeyId(sealed)]);
+export function replaceHeadQuery(retailerId: string, head: SealedValue): Query<unknown> {
+  return updateHead.query([retailerId, head.sealed, head.sealedWith]);
 }
 
 const insertRow = defineStatement(

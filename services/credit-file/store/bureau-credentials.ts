@@ -1,4 +1,5 @@
 /** The SQL of the retailers' credentials with the bureaus. */
+import type { SealedValue } from '@creditlane/crypto/sealed-column';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Source } from '../bureaus/bureau.ts';
 
@@ -22,10 +23,9 @@ const upsert = defineStatement(
 /** Stores credentials in the place of earlier ones. */
 export async function setCredentials(
   db: Queryable,
-  { retailerId, source, sealed }: Omit<CredentialsRow, 'setAt'>,
-  keyId: string,
+  { retailerId, source, sealed, sealedWith }: Omit<CredentialsRow, 'setAt'> & SealedValue,
 ): Promise<void> {
-  await upsert.run(db, [retailerId, source, sealed, keyId]);
+  await upsert.run(db, [retailerId, source, sealed, sealedWith]);
 }
 
 const select = defineStatement<CredentialsRow>(

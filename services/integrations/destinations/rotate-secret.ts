@@ -1,6 +1,6 @@
 /** Rotates the signing secret of an integration's webhook destination. */
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { readKeyId, seal, UnknownKeyError } from '@creditlane/crypto/envelope';
+import { UnknownKeyError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
@@ -67,15 +67,13 @@ export async function rotateSecret(
     // A secret that cannot be opened signs nothing any more: the new one replaces it without an overlap.
     if (replaced instanceof Buffer) {
       const id = newId();
-      const context = sealedPreviousSecrets.context(id, integrationId);
-      const sealedSecret = seal(keyRing, replaced, context);
-      const sealedWith = readKeyId(sealedSecret);
-      const row = { id, destinationId, integrationId, sealedSecret, sealedWith };
-      await insertPreviousSecret(tx, { ...row, replacedAt: now, signsUntil });
+      const previous = sealedPreviousSecrets.seal(keyRing, replaced, id, integrationId);
+      const row = { id, destinationId, integrationId, replacedAt: now, signsUntil };
+      await insertPreviousSecret(tx, { ...row, ...previous });
     }
     left = await limitPreviousSecrets(tx, destinationId, signsUntil, now);
-    const sealedSecret = seal(keyRing, secret.bytes, currentContext);
-    await replaceSecret(tx, { destinationId, sealedSecret, sealedWith: readKeyId(sealedSecret) });
+    const sealed = sealedSecrets.seal(keyRing, secret.bytes, destinationId, integrationId);
+    await replaceSecret(tx, destinationId, sealed);
     const overlapEndsMs = Math.max(now.getTime(), ...left.map((end) => end.getTime()));
     return {
       secret: secret.text,

@@ -1,5 +1,4 @@
 /** Sets the webhook destination of an integration. */
-import { readKeyId, seal } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
@@ -44,15 +43,8 @@ export async function setDestination(
 
   const secret = makeSigningSecret();
   const id = newId();
-  const sealedSecret = seal(keyRing, secret.bytes, sealedSecrets.context(id, integrationId));
-  const row = {
-    id,
-    integrationId,
-    url,
-    sealedSecret,
-    sealedWith: readKeyId(sealedSecret),
-    createdAt: clock(),
-  };
+  const sealed = sealedSecrets.seal(keyRing, secret.bytes, id, integrationId);
+  const row = { id, integrationId, url, ...sealed, createdAt: clock() };
   return answers.writeThenStore(
     db.onRow(integrationId),
     call,

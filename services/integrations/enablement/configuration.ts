@@ -3,8 +3,9 @@
  * It may hold secrets, so it is stored sealed, and neither logged nor published.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { SealError, seal, unseal } from '@creditlane/crypto/envelope';
+import { SealError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
+import type { SealedValue } from '@creditlane/crypto/sealed-column';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 import { sealedConfigurations } from '../store/sealed-tables.ts';
 
@@ -59,15 +60,14 @@ export function isSameConfiguration(one: string, other: string): boolean {
   return isDeepStrictEqual(parse(one), parse(other));
 }
 
-/** Null without a configuration. */
+/** Undefined without a configuration. */
 export function sealConfiguration(
   keyRing: KeyRing,
   text: string,
-  owner: ConfigurationOwner,
-): Buffer | null {
-  return text === ''
-    ? null
-    : seal(keyRing, Buffer.from(text), sealedConfigurations.context(owner.id, owner.integrationId));
+  { id, integrationId }: ConfigurationOwner,
+): SealedValue | undefined {
+  if (text === '') return undefined;
+  return sealedConfigurations.seal(keyRing, Buffer.from(text), id, integrationId);
 }
 
 /**
@@ -79,15 +79,11 @@ export function sealConfiguration(
 export function unsealConfiguration(
   keyRing: KeyRing,
   sealed: Buffer | null,
-  owner: ConfigurationOwner,
+  { id, integrationId }: ConfigurationOwner,
 ): string | undefined {
   if (sealed === null) return '';
   try {
-    return unseal(
-      keyRing,
-      sealed,
-      sealedConfigurations.context(owner.id, owner.integrationId),
-    ).toString();
+    return sealedConfigurations.unseal(keyRing, sealed, id, integrationId).toString();
   } catch (error) {
     if (error instanceof SealError) return undefined;
     throw error;

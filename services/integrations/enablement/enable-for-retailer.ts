@@ -1,7 +1,6 @@
 /** A retailer's own enabling of an integration: it grants the retailer, and an event reports it. */
 
 import { create } from '@bufbuild/protobuf';
-import { readKeyId } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
@@ -72,13 +71,13 @@ export async function enableForRetailer(
     // The name is stored with the enabling: every attempt at the webhook must have the same body.
     const retailerName = await findRetailerName(deps, retailerId, call);
     const owner = { id: newId(), integrationId };
-    const sealedConfig = sealConfiguration(keyRing, configJson, owner);
+    const config = sealConfiguration(keyRing, configJson, owner);
     const enablement = {
       ...owner,
       retailerId,
       retailerName,
-      sealedConfig,
-      sealedWith: sealedConfig && readKeyId(sealedConfig),
+      sealedConfig: config?.sealed ?? null,
+      sealedWith: config?.sealedWith ?? null,
       enabledAt: clock(),
     };
     const answer = create(schema);

@@ -1,4 +1,5 @@
 /** Reads and writes webhook destinations, and finds the destinations that receive an event. */
+import type { SealedValue } from '@creditlane/crypto/sealed-column';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 
 /** A destination that receives an event, at its current revision. */
@@ -118,12 +119,11 @@ const upsertDestination = defineStatement<{ id: string }>(
    RETURNING id`,
 );
 
-export interface NewDestination {
+/** With its sealed secret. */
+export interface NewDestination extends SealedValue {
   id: string;
   integrationId: string;
   url: string;
-  sealedSecret: Buffer;
-  sealedWith: string;
   createdAt: Date;
 }
 
@@ -135,8 +135,8 @@ export async function saveDestination(
   db: Queryable,
   row: NewDestination,
 ): Promise<{ id: string; isNew: boolean }> {
-  const { id, integrationId, url, sealedSecret, sealedWith, createdAt } = row;
-  const values = [id, integrationId, url, sealedSecret, sealedWith, createdAt];
+  const { id, integrationId, url, sealed, sealedWith, createdAt } = row;
+  const values = [id, integrationId, url, sealed, sealedWith, createdAt];
   const [saved] = await upsertDestination.run(db, values);
   if (saved === undefined) throw new Error('an upsert returns its row');
   return { id: saved.id, isNew: saved.id === id };

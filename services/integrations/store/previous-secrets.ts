@@ -1,4 +1,5 @@
 /** The SQL of a rotation: replaces a destination's newest secret, and limits how long the earlier ones sign. */
+import type { SealedValue } from '@creditlane/crypto/sealed-column';
 import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 
@@ -33,9 +34,10 @@ const updateSecret = defineStatement(
 
 export async function replaceSecret(
   tx: Queryable,
-  { destinationId, sealedSecret, sealedWith }: CurrentSecret & { sealedWith: string },
+  destinationId: string,
+  { sealed, sealedWith }: SealedValue,
 ): Promise<void> {
-  await updateSecret.run(tx, [destinationId, sealedSecret, sealedWith]);
+  await updateSecret.run(tx, [destinationId, sealed, sealedWith]);
 }
 
 const insertRow = defineStatement(
@@ -47,12 +49,10 @@ const insertRow = defineStatement(
 );
 
 /** A secret that was replaced and signs beside the newest one until `signsUntil`. */
-export interface PreviousSecret {
+export interface PreviousSecret extends SealedValue {
   id: string;
   destinationId: string;
   integrationId: string;
-  sealedSecret: Buffer;
-  sealedWith: string;
   replacedAt: Date;
   signsUntil: Date;
 }
@@ -62,13 +62,12 @@ export interface PreviousSecret {
  * replaced before, which another replica's clock may have timed.
  */
 export async function insertPreviousSecret(tx: Queryable, row: PreviousSecret): Promise<void> {
-  const { id, destinationId, integrationId, sealedSecret, sealedWith, replacedAt, signsUntil } =
-    row;
+  const { id, destinationId, integrationId, sealed, sealedWith, replacedAt, signsUntil } = row;
   await insertRow.run(tx, [
     id,
     destinationId,
     integrationId,
-    sealedSecret,
+    sealed,
     sealedWith,
     replacedAt,
     signsUntil,
