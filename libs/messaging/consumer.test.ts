@@ -43,6 +43,8 @@ test('a consumer handles what is published, and measures lost events, dead lette
   expect(handled).toEqual(['one', 'two']);
   const text = await db.metrics.text();
   expect(text).toContain('missing_events{consumer="test",source="decisions",kind="not_handled"} 0');
+  expect(text).toContain('failures_total{metric="creditlane_missing_events"} 0');
+  expect(text).toContain('failures_total{metric="creditlane_reconciliation_age_seconds"} 0');
   expect(text).toContain('creditlane_dead_letters{consumer="test"} 0');
   expect(text).toContain('table_partition_days_ahead{service="test",table="inbox"} 3');
 });

@@ -250,20 +250,20 @@ function measure({ pool, consumer, sources, metrics }: ReconcilerOptions): void 
     'Since what a service has written was last compared with what its consumer has handled.',
     ['consumer', 'source'],
   );
-  metrics.gauge(
+  const missingEvents = metrics.gauge(
     'missing_events',
     'Events that were written and have not had their effect, though everything published is handled.',
     ['consumer', 'source', 'kind'],
-    async (gauge) => {
-      for (const { name: source } of sources) {
-        for (const kind of ['not_handled', 'too_few_effects']) {
-          gauge.set({ consumer, source, kind }, 0);
-        }
-      }
-      for (const { source, ageSeconds, kind, missing } of await readReconciliation(pool)) {
-        age.set({ consumer, source }, ageSeconds);
-        if (kind !== null) gauge.set({ consumer, source, kind }, missing);
-      }
-    },
   );
+  metrics.onScrape(['missing_events', 'reconciliation_age_seconds'], async () => {
+    for (const { name: source } of sources) {
+      for (const kind of ['not_handled', 'too_few_effects']) {
+        missingEvents.set({ consumer, source, kind }, 0);
+      }
+    }
+    for (const { source, ageSeconds, kind, missing } of await readReconciliation(pool)) {
+      age.set({ consumer, source }, ageSeconds);
+      if (kind !== null) missingEvents.set({ consumer, source, kind }, missing);
+    }
+  });
 }

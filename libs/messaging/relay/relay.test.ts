@@ -294,6 +294,15 @@ test('the metrics show the backlog and the age of its oldest event', async () =>
   expect(text).toMatch(/creditlane_outbox_oldest_seconds\{source="decisions"\} \d/);
 });
 
+test.each(['outbox_depth', 'outbox_oldest_seconds'])(
+  'a failure to read %s is counted',
+  async (name) => {
+    relay();
+    const series = `creditlane_metric_collect_failures_total{metric="creditlane_${name}"}`;
+    expect(await db.metrics.text()).toContain(`${series} 0`);
+  },
+);
+
 test('closing ends although the bus never answers', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
   const asked = Promise.withResolvers<void>();

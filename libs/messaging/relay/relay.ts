@@ -161,11 +161,12 @@ const selectBacklog = defineStatement<{ depth: number; oldestSeconds: number }>(
 );
 
 function measureBacklog(pool: pg.Pool, source: string, metrics: Metrics): void {
+  const help = `Events not yet published, counted up to ${MAX_DEPTH}.`;
+  const depth = metrics.gauge('outbox_depth', help, ['source']);
   const oldest = metrics.gauge('outbox_oldest_seconds', 'Age of the oldest unpublished event.', [
     'source',
   ]);
-  const help = `Events not yet published, counted up to ${MAX_DEPTH}.`;
-  metrics.gauge('outbox_depth', help, ['source'], async (depth) => {
+  metrics.onScrape(['outbox_depth', 'outbox_oldest_seconds'], async () => {
     const [backlog] = await selectBacklog.run(pool);
     depth.set({ source }, backlog?.depth ?? 0);
     oldest.set({ source }, backlog?.oldestSeconds ?? 0);

@@ -46,6 +46,19 @@ test('a collect that fails is counted, and the other metrics are read', async ()
   expect(text).toContain('creditlane_metric_collect_failures_total{metric="creditlane_depth"} 1');
 });
 
+test('a failure to read several gauges at once is counted for each of them', async () => {
+  const metrics = new Metrics();
+  const gauges = [metrics.gauge('depth', 'Depth.'), metrics.gauge('age_seconds', 'Age.')];
+  metrics.onScrape(['depth', 'age_seconds'], async () => {
+    for (const gauge of gauges) gauge.set(await Promise.reject(new Error('no database')));
+  });
+  const failures = (text: string) => text.match(/(?<=collect_failures_total)\{.*/g);
+  expect(failures(await metrics.text())).toEqual([
+    '{metric="creditlane_depth"} 1',
+    '{metric="creditlane_age_seconds"} 1',
+  ]);
+});
+
 test('the figures of the process are included on request only', async () => {
   expect(await new Metrics().text()).not.toContain('process_cpu');
   expect(await new Metrics({ processFigures: true }).text()).toContain('process_cpu');

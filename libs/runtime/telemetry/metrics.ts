@@ -23,7 +23,7 @@ interface Described<L extends string> {
 export class Metrics {
   readonly #registry = new Registry();
   readonly #instruments = new Map<string, { instrument: unknown; shape: string }>();
-  readonly #collects: { name: string; collect: () => Promise<void> | void }[] = [];
+  readonly #collects: { names: readonly string[]; collect: () => Promise<void> | void }[] = [];
   readonly #collectFailures: Counter<'metric'>;
 
   /** `processFigures` adds memory, CPU time and event loop lag of the process. */
@@ -54,8 +54,8 @@ export class Metrics {
   }
 
   /**
-   * A value that rises and falls. `collect` sets the value on each scrape. When a gauge is requested
-   * several times, every `collect` runs.
+   * A value that rises and falls. `collect` sets the value on each scrape; see `onScrape` for several gauges. When a gauge is
+   * requested several times, every `collect` runs.
    */
   gauge<L extends string = never>(
     name: string,
@@ -64,11 +64,14 @@ export class Metrics {
     collect?: (gauge: Gauge<L>) => Promise<void> | void,
   ): Gauge<L> {
     const gauge = this.#once('gauge', name, help, labels, (described) => new Gauge(described));
-    if (collect) {
-      this.#collects.push({ name, collect: () => collect(gauge) });
-      this.#collectFailures.inc({ metric: PREFIX + name }, 0);
-    }
+    if (collect) this.onScrape([name], () => collect(gauge));
     return gauge;
+  }
+
+  /** Runs `collect`, which sets the gauges with these names, on each scrape. When it fails, all of them are counted as unreadable. */
+  onScrape(names: readonly string[], collect: () => Promise<void> | void): void {
+    this.#collects.push({ names, collect });
+    for (const name of names) this.#collectFailures.inc({ metric: PREFIX + name }, 0);
   }
 
   /** A distribution. `buckets` are upper bounds in the unit that the name ends in; default: seconds. */
@@ -83,15 +86,15 @@ export class Metrics {
     });
   }
 
-  /** All metrics in the Prometheus text format. A `collect` that fails affects its own metric only. */
+  /** All metrics in the Prometheus text format. A `collect` that fails affects its own metrics only. */
   async text(): Promise<string> {
     await Promise.all(
-      this.#collects.map(async ({ name, collect }) => {
+      this.#collects.map(async ({ names, collect }) => {
         try {
           await collect();
         } catch {
           // A counter instead of a log entry, because a scrape happens every few seconds.
-          this.#collectFailures.inc({ metric: PREFIX + name });
+          for (const name of names) this.#collectFailures.inc({ metric: PREFIX + name });
         }
       }),
     );
