@@ -36,6 +36,24 @@ describe.skipIf(!helm)('the drain of the gateway', () => {
   });
 });
 
+describe.skipIf(!helm)('a DRAIN_TIME among the settings', () => {
+  test.each([
+    ['of all services', { settings: { DRAIN_TIME: '20s' } }, { gateway: 20, decisions: 20 }],
+    [
+      'of one service',
+      {
+        settings: { DRAIN_TIME: '20s' },
+        services: { decisions: { settings: { DRAIN_TIME: '1m' } } },
+      },
+      { gateway: 20, decisions: 60 },
+    ],
+    ['that is short', { settings: { DRAIN_TIME: '500ms' } }, { gateway: 1, decisions: 1 }],
+  ])('%s is part of the time in which a pod may end', async (_, values, drainSeconds) => {
+    for (const [service, seconds] of Object.entries(drainSeconds))
+      expect((await podOf(service, values)).grace, service).toBe(5 + seconds + 32 + 5);
+  });
+});
+
 describe.skipIf(!helm)('a pod may take as long to end', () => {
   const AROUND = 5 + 7 + 5;
   test.each([

@@ -49,10 +49,15 @@ before `jobs` lack it (`helm upgrade --reuse-values`).
 {{- include "creditlane.mergedResources" (list "Jobs" $default (.Values.jobs).resources) }}
 {{- end }}
 
-{{/* The gateway's drain. Values of a chart before it lack it (`helm upgrade --reuse-values`). */}}
+{{/*
+The drain of a pod: argument (list $ $service). A DRAIN_TIME among the settings, or else drainSeconds, which only the gateway uses.
+Values of a chart before drainSeconds lack it (`helm upgrade --reuse-values`).
+*/}}
 {{- define "creditlane.drainSeconds" -}}
-{{- $seconds := .Values.shutdown.drainSeconds }}
-{{- if kindIs "invalid" $seconds }}7{{ else }}{{ $seconds }}{{ end }}
+{{- $seconds := (index . 0).Values.shutdown.drainSeconds }}
+{{- with include "creditlane.setting" (append . "DRAIN_TIME") }}{{ include "creditlane.seconds" . }}
+{{- else }}{{ if kindIs "invalid" $seconds }}7{{ else }}{{ $seconds }}{{ end }}
+{{- end }}
 {{- end }}
 
 {{/*
@@ -123,7 +128,7 @@ the earlier ones have: sprig's functions that merge skip it. Refuses a limit bel
 {{/* The value of a setting of a service: argument (list $ $service "NAME"). */}}
 {{- define "creditlane.setting" -}}
 {{- $root := index . 0 }}{{- $service := index . 1 }}{{- $name := index . 2 }}
-{{- get $service.settings $name | default (get $root.Values.settings $name) }}
+{{- get ($service.settings | default dict) $name | default (get $root.Values.settings $name) }}
 {{- end }}
 
 {{/* NetworkPolicyPeers of hosts: argument (dict "what" "postgres" "peers" list "hosts" list "namespace" text). */}}

@@ -92,7 +92,7 @@ a command, which reads its database and the service's own settings, but makes no
 {{- $_ := set $env (printf "%s_ADDRESS" (. | upper | replace "-" "_")) (printf "%s-%s:9000" (include "creditlane.fullname" $root) .) }}
 {{- end }}
 {{- if and $serving (eq $service.serves "http") }}
-{{- $_ := set $env "DRAIN_TIME" (printf "%ss" (include "creditlane.drainSeconds" $root)) }}
+{{- $_ := set $env "DRAIN_TIME" (printf "%ss" (include "creditlane.drainSeconds" (list $root $service))) }}
 {{- end }}
 {{- range $settings := list $values.settings $service.settings }}
 {{- range $variable, $value := $settings }}
