@@ -14,6 +14,12 @@
 {{- end }}
 {{- end }}
 
+{{/* The version of the image: its tag, or else the beginning of its digest, as sha256-0123456789ab. */}}
+{{- define "creditlane.version" -}}
+{{- $digest := .Values.image.digest | default "" | replace ":" "-" | trunc 19 }}
+{{- .Values.image.tag | default $digest | default .Chart.AppVersion }}
+{{- end }}
+
 {{/* What selects every pod of the release. */}}
 {{- define "creditlane.selector" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
@@ -22,7 +28,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{- define "creditlane.labels" -}}
 {{ include "creditlane.selector" . }}
-app.kubernetes.io/version: {{ .Values.image.tag | default .Chart.AppVersion | trunc 63 | quote }}
+app.kubernetes.io/version: {{ include "creditlane.version" . | trunc 63 | trimAll "-_." | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
 {{- end }}
