@@ -42,7 +42,7 @@ metadata:
     {{- include "creditlane.labels" $root | nindent 4 }}
     app.kubernetes.io/component: {{ $name }}
 stringData:
-  sasl: {{ ternary "none" (dict "plain" "plaintext" "scram-sha-256" "scram_sha256" "scram-sha-512" "scram_sha512" | dig $kafka.saslMechanism "none") (eq $kafka.saslMechanism "none") }}
+  sasl: {{ dict "plain" "plaintext" "scram-sha-256" "scram_sha256" "scram-sha-512" "scram_sha512" | dig $kafka.saslMechanism "none" }}
   {{- if not $inSecret }}
   username: {{ $name }}
   {{- end }}
