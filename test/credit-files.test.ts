@@ -107,9 +107,9 @@ describe('a credit file', () => {
     const asPlatform = { key: demo.keys.platform };
     const named = { name: 'Reader', permissions: ['READ_SIN'] };
     const { integrationId } = (await api.post('/platform/integrations', named, asPlatform)).body;
-    const its = `/platform/integrations/${integrationId}`;
-    await api.call('PUT', `${its}/retailers/${demo.retailerId}`, asPlatform);
-    const { key } = (await api.post(`${its}/keys`, {}, asPlatform)).body;
+    const ofReader = `/platform/integrations/${integrationId}`;
+    await api.call('PUT', `${ofReader}/retailers/${demo.retailerId}`, asPlatform);
+    const { key } = (await api.post(`${ofReader}/keys`, {}, asPlatform)).body;
     expect((await readEnded(path, key)).body.subject.sin).toBe('046454286');
   });
 });

@@ -31,12 +31,12 @@ export async function openDataDir(path: string, { reset = false } = {}): Promise
   await refuseOtherLayouts(dir, reset);
   // What fills the disk may be the data that a reset deletes.
   if (!reset) await refuseFullDisk(dir);
-  await close(dir);
+  await restrictAccess(dir);
   return dir;
 }
 
 /** Earlier versions made the directory with mode 0755. It holds every secret and event. */
-async function close(dir: string): Promise<void> {
+async function restrictAccess(dir: string): Promise<void> {
   // Where PostgreSQL's user cannot be found, the start of PostgreSQL reports why.
   const user = await postgresOsUser().catch(() => ({}));
   try {

@@ -49,7 +49,7 @@ export async function runInstallation(
 ): Promise<void> {
   process.health.onDrain(() => print('Stopping; a second Ctrl-C ends everything at once …'));
   // Closers run in the reverse order, so this one is the last.
-  process.closers.add('farewell', async () => {
+  process.closers.add('final message', async () => {
     if (process.health.isDraining) print('Creditlane has stopped.');
   });
   try {

@@ -18,8 +18,8 @@ test('replicas have names and ports of their own, and callers get the addresses 
   const services = Array.from({ length: portsNeeded(replicas) }, (_, at) => 10 + at);
   const instances = planInstances({ ...ports, services }, replicas);
   const first = instances.findIndex(({ name }) => name === 'decisions');
-  const its = instances.filter(({ service }) => service.name === 'decisions');
-  expect(its.map(({ name }) => name)).toEqual(['decisions', 'decisions-2', 'decisions-3']);
+  const decisions = instances.filter(({ service }) => service.name === 'decisions');
+  expect(decisions.map(({ name }) => name)).toEqual(['decisions', 'decisions-2', 'decisions-3']);
   expect(addressesOf(instances).get('decisions')).toBe(
     [0, 1, 2].map((nth) => `127.0.0.1:${10 + 3 * (first + nth)}`).join(','),
   );

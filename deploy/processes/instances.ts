@@ -59,9 +59,9 @@ export function addressesOf(instances: readonly Instance[]): Map<string, string>
   const called = instances.filter(({ ports }) => ports.grpc !== undefined);
   const byService = Map.groupBy(called, ({ service }) => service.name);
   return new Map(
-    [...byService].map(([service, its]) => [
+    [...byService].map(([service, ofService]) => [
       service,
-      its.map(({ ports }) => `${HOST}:${ports.grpc}`).join(','),
+      ofService.map(({ ports }) => `${HOST}:${ports.grpc}`).join(','),
     ]),
   );
 }

@@ -71,7 +71,7 @@ function login(password: string, accepted: Readonly<Record<string, string>>): st
   const options = [
     `username="${KAFKA_ADMIN}"`,
     `password="${password}"`,
-    ...Object.entries(accepted).map(([user, its]) => `user_${user}="${its}"`),
+    ...Object.entries(accepted).map(([user, secret]) => `user_${user}="${secret}"`),
   ];
   return `org.apache.kafka.common.security.plain.PlainLoginModule required ${options.join(' ')};`;
 }

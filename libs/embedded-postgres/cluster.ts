@@ -42,8 +42,8 @@ export async function makeDataDir(dataDir: string, user: OsUser): Promise<void> 
 const MAX_SOCKET_PATH_BYTES = 103;
 
 /**
- * The directory of the server's Unix socket; undefined on Windows, where the socket's path would be too long, and where it
- * has a character that separates or quotes the directories of `unix_socket_directories`.
+ * The directory of the server's Unix socket; undefined on Windows, where the socket's path exceeds 103 bytes, and where the
+ * directory contains `,` or `"`, which separate and quote the directories of `unix_socket_directories`.
  */
 export function socketDirOf(dataDir: string): string | undefined {
   const dir = join(dataDir, 'socket');

@@ -225,10 +225,10 @@ export async function makeIntegration(
   { retailerId, creditorId }: { retailerId: string; creditorId: string },
 ): Promise<{ integrationId: string; key: string }> {
   const { integrationId } = await platform.post('/platform/integrations', integration);
-  const its = `/platform/integrations/${integrationId}`;
-  await platform.put(`${its}/retailers/${retailerId}`);
-  await platform.put(`${its}/creditors/${creditorId}`);
-  const { key } = await platform.post(`${its}/keys`, { live: false });
+  const path = `/platform/integrations/${integrationId}`;
+  await platform.put(`${path}/retailers/${retailerId}`);
+  await platform.put(`${path}/creditors/${creditorId}`);
+  const { key } = await platform.post(`${path}/keys`, { live: false });
   return { integrationId, key };
 }
 
