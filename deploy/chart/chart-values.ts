@@ -1,5 +1,6 @@
 /** The generated part of charts/creditlane/values.yaml: the map of services, and the public addresses. */
 import { PUBLIC_ADDRESS_BLOCKS } from '@creditlane/egress-rules/public-address';
+import { INSTALLED_SETTINGS } from '@creditlane/platform/installed-settings';
 import type { AnyService } from '@creditlane/service/define-service';
 import { stringify } from 'yaml';
 import { sumOfRequests } from './measured-resources.ts';
@@ -8,18 +9,12 @@ import { serviceFacts, settableVariables } from './service-facts.ts';
 /** The first line of the generated part; what stands above it is written by hand. */
 const BEGINNING = '# Made by "npm run generate" from the manifests in services/*/service.ts.\n';
 
-/** What an installation of the chart has unless its values say otherwise. */
-const SETTINGS: Readonly<Record<string, string>> = {
-  // The service does not start with TransUnion and without a template, which only the operator can have.
-  BUREAUS: 'EQUIFAX',
-};
-
 /** The text of values.yaml with the generated part made anew. */
 export function chartValues(text: string, services: readonly AnyService[]): string {
   const [byHand = ''] = text.split(BEGINNING);
   const entries = services.map((service) => {
     const readable = settableVariables(service).map(({ name }) => name);
-    const settings = Object.entries(SETTINGS).filter(([name]) => readable.includes(name));
+    const settings = Object.entries(INSTALLED_SETTINGS).filter(([name]) => readable.includes(name));
     const facts = { ...serviceFacts(service), settings: Object.fromEntries(settings) };
     const entry = { [service.name]: facts };
     return `# ${service.about}\n${yaml(entry)}`;

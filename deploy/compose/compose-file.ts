@@ -7,6 +7,7 @@ import {
   KAFKA_ADMIN,
 } from '@creditlane/embedded-kafka/broker-access';
 import { formatTopicAccess } from '@creditlane/events/topic-access';
+import { INSTALLED_SETTINGS } from '@creditlane/platform/installed-settings';
 import { usesKafka, variableOf } from '@creditlane/platform/services';
 import { addressVariable } from '@creditlane/rpc/client-settings';
 import { type Variable, variablesOf } from '@creditlane/runtime/setting';
@@ -157,8 +158,7 @@ function environmentOf(service: AnyService, services: readonly AnyService[]): st
     }),
     IDENTITY_KEY: secret(variableOf(name, 'IDENTITY_KEY')),
     PUBLIC_URL: optional('PUBLIC_URL', API_URL),
-    // The service does not start with TransUnion and without a template, which only the operator can have.
-    BUREAUS: optional('BUREAUS', 'EQUIFAX'),
+    BUREAUS: optional('BUREAUS', INSTALLED_SETTINGS.BUREAUS),
     TRANSUNION_REQUEST_TEMPLATE: optional('TRANSUNION_REQUEST_TEMPLATE', ''),
     ...Object.fromEntries(
       services.map((peer) => [addressVariable(peer.name), `${peer.name}:9000`]),
