@@ -159,11 +159,22 @@ describe('the pages of the alerts', () => {
     expect(lines.filter(({ quote }) => !source.includes(quote))).toEqual([]);
   });
 
+  test('name the dashboards that show what the alert reads, where they name any', () => {
+    const missing = alerts.flatMap(({ alert, expr, annotations }) => {
+      const named = dashboardsOf(read(join(ROOT, annotations.runbook_url))).map(nameOf);
+      const shown = dashboards
+        .filter(({ title }) => named.length === 0 || named.includes(nameOf(title)))
+        .flatMap((dashboard) => targetsOf(dashboard).flatMap(({ expr }) => metricsIn(expr)));
+      return metricsIn(expr)
+        .filter((metric) => !shown.includes(metric))
+        .map((metric) => `${alert}: ${metric}`);
+    });
+    expect(missing).toEqual([]);
+  });
+
   test('name dashboards by their titles, as the actions of the alerts do', () => {
     const titles = new Set(dashboards.map(({ title }) => nameOf(title)));
-    const ofPages = pages.flatMap((page) =>
-      [...read(page).matchAll(/(?<!page |\*)\*([^*\n]+)\*(?!\*)/g)].map(([, name = '']) => name),
-    );
+    const ofPages = pages.flatMap((page) => dashboardsOf(read(page)));
     const ofActions = alerts
       .filter(({ annotations }) => annotations.action.includes('dashboard'))
       .flatMap(({ annotations: { action } }) => [...action.matchAll(/"([^"]+)"/g)])
@@ -173,6 +184,15 @@ describe('the pages of the alerts', () => {
     expect(named.filter((name) => !titles.has(nameOf(name)))).toEqual([]);
   });
 });
+
+/** The dashboards that a page names. */
+const dashboardsOf = (page: string) =>
+  [...page.matchAll(/(?<!page |\*)\*([^*\n]+)\*(?!\*)/g)].map(([, name = '']) => name);
+
+const targetsOf = ({ panels }: Dashboard) => panels.flatMap(({ targets = [] }) => targets);
+
+/** The metrics of the platform and of Node in a query; recorded ones have a colon in their names. */
+const metricsIn = (query: string) => query.match(/\b(?:creditlane|nodejs)_\w+/g) ?? [];
 
 const isNotSource = (path: string) => path.endsWith('node_modules') || path.endsWith('.test.ts');
 
