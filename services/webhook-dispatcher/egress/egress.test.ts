@@ -1,41 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { Egress, type EgressOptions } from './egress.ts';
-
-const opened: { close(): Promise<unknown> | unknown }[] = [];
-afterEach(async () => {
-  for (const thing of opened.splice(0).reverse()) await thing.close();
-});
-
-async function receiver(listener: RequestListener): Promise<{ server: Server; url: string }> {
-  const server = createServer({ maxHeaderSize: 64 * 1_024 }, listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  opened.push({
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(resolve));
-    },
-  });
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
-function egress(options: Partial<EgressOptions> = {}): Egress {
-  const made = new Egress({
-    allowHttp: true,
-    allowLoopback: true,
-    ports: [443],
-    deadlineMs: 2_000,
-    connectionsPerDestination: 4,
-    maxIdleConnections: 100,
-    ...options,
-  });
-  opened.push(made);
-  return made;
-}
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { egress, post, receiver } from './test-egress.ts';
 
 /** The places of the counters that a receiver in another thread has. */
 const [REQUESTS, ANSWERS] = [0, 1];
@@ -55,7 +23,7 @@ async function receiverInWorker(): Promise<{ counts: Int32Array; url: string }> 
     });
     server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`;
   const worker = new Worker(program, { eval: true, workerData: counts });
-  opened.push({ close: () => worker.terminate() });
+  onTestFinished(async () => void (await worker.terminate()));
   const [port] = await once(worker, 'message');
   return { counts, url: `http://127.0.0.1:${port}` };
 }
@@ -66,13 +34,6 @@ function blockThread(ms: number): void {
 
 /** A deadline that no test reaches. */
 const NEVER_MS = 600_000;
-
-const post = {
-  destinationId: 'a',
-  path: '/application-booked',
-  headers: { 'x-one': '1' },
-  body: '{"é":1}',
-};
 
 describe('posting a webhook', () => {
   test('sends exactly the given bytes and headers to the event’s path', async () => {
@@ -366,71 +327,5 @@ describe('posting a webhook', () => {
     await new Promise((resolve) => server.close(resolve));
     const outcome = await egress().post({ ...post, destinationUrl: url });
     expect(outcome).toEqual({ kind: 'failed', reason: 'econnrefused' });
-  });
-});
-
-describe('the guard on connections', () => {
-  const strict = { allowLoopback: false, ports: [0] };
-
-  async function postTo(hostname: string, options: Partial<EgressOptions>) {
-    let connections = 0;
-    const { server, url } = await receiver((_, response) => response.end());
-    server.on('connection', () => {
-      connections += 1;
-    });
-    const { port } = new URL(url);
-    const out = egress({ ...strict, ports: [Number(port)], ...options });
-    const outcome = await out.post({ ...post, destinationUrl: `http://${hostname}:${port}` });
-    return { outcome, connections };
-  }
-
-  test.each([
-    ['127.0.0.1'],
-    ['10.0.0.1', '8.8.8.8'],
-    ['8.8.8.8', '127.0.0.1'],
-    ['8.8.8.8', '::ffff:127.0.0.1'],
-    ['2606:4700::1', '64:ff9b::7f00:1'],
-  ])('opens no connection to a name with the address %s', async (...addresses) => {
-    const { outcome, connections } = await postTo('hooks.example.com', {
-      resolve: async () => addresses,
-    });
-    expect(outcome).toEqual({ kind: 'failed', reason: 'address_not_public' });
-    expect(connections).toBe(0);
-  });
-
-  test('opens no connection to an IP literal that is not public', async () => {
-    const { outcome, connections } = await postTo('127.0.0.1', {});
-    expect(outcome).toEqual({ kind: 'failed', reason: 'address_not_public' });
-    expect(connections).toBe(0);
-  });
-
-  test.each([
-    ['localhost..', 'host_name_invalid'],
-    ['localhost.', 'host_name_invalid'],
-    ['127.0.0.1.', 'host_not_canonical'],
-    ['127.1', 'host_not_canonical'],
-  ])('opens no connection to %s, another spelling of a permitted host', async (host, reason) => {
-    const { outcome, connections } = await postTo(host, { allowLoopback: true });
-    expect(outcome).toEqual({ kind: 'failed', reason });
-    expect(connections).toBe(0);
-  });
-
-  test('checks the addresses of a name for each connection, so that DNS rebinding has no effect', async () => {
-    const answers = [['8.8.8.8', '10.0.0.1'], ['127.0.0.1']];
-    const resolve = async () => answers.shift() ?? [];
-    const first = await postTo('rebinding.example.com', { resolve });
-    const second = await postTo('rebinding.example.com', { resolve });
-    expect([first.outcome, second.outcome]).toEqual([
-      { kind: 'failed', reason: 'address_not_public' },
-      { kind: 'failed', reason: 'address_not_public' },
-    ]);
-  });
-
-  test.each([
-    ['has no address', async () => []],
-    ['cannot be looked up', async () => Promise.reject(new Error('SERVFAIL'))],
-  ])('fails with name_unknown when a name %s', async (_, resolve) => {
-    const { outcome } = await postTo('nowhere.example.com', { resolve });
-    expect(outcome).toEqual({ kind: 'failed', reason: 'name_unknown' });
   });
 });

@@ -1,0 +1,39 @@
+/** For tests of the egress: one, and a receiver, each of which is closed when the test ends. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { Egress, type EgressOptions } from './egress.ts';
+
+export async function receiver(
+  listener: RequestListener,
+): Promise<{ server: Server; url: string }> {
+  const server = createServer({ maxHeaderSize: 64 * 1_024 }, listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+export function egress(options: Partial<EgressOptions> = {}): Egress {
+  const made = new Egress({
+    allowHttp: true,
+    allowLoopback: true,
+    ports: [443],
+    deadlineMs: 2_000,
+    connectionsPerDestination: 4,
+    maxIdleConnections: 100,
+    ...options,
+  });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+/** A request, but for the URL of its destination. */
+export const post = {
+  destinationId: 'a',
+  path: '/application-booked',
+  headers: { 'x-one': '1' },
+  body: '{"é":1}',
+};
