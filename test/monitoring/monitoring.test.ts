@@ -127,6 +127,16 @@ describe('on a running platform', () => {
     expect(problems.splice(0)).toEqual([]);
   });
 
+  test('every metric of the platform is in a rule or on a dashboard', () => {
+    // Of a histogram one part is enough.
+    const whole = (name: string) => name.replace(/_(bucket|sum|count)$/, '');
+    const queries = [...rules, ...dashboards.flatMap(targetsOf)];
+    const used = new Set(queries.flatMap(({ expr }) => metricsIn(expr)).map(whole));
+    const exported = [...metrics.keys()].filter((name) => name.startsWith('creditlane_'));
+    expect(exported.length).toBeGreaterThan(50);
+    expect(exported.filter((name) => !used.has(whole(name)))).toEqual([]);
+  });
+
   test('the pages of the alerts name only metrics that are exported', () => {
     const unknown = pages.flatMap((page) =>
       [...read(page).matchAll(/\bcreditlane_[a-z]+_\w+/g)]
