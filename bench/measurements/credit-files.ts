@@ -1,7 +1,7 @@
 /** The bureaus' answers with 200 trades: how many are read into credit files by one core in a second. */
 import { findPersona } from '@creditlane/bureau-simulator/personas';
 import { writeFiles } from '@creditlane/bureau-simulator/send-answer';
-import { FORMATS } from '@creditlane/credit-file/test-formats';
+import { FORMATS, type FormatName, readAnswer } from '@creditlane/credit-file/test-formats';
 import { SaxesParser } from 'saxes';
 import type { Plan } from '../plan.ts';
 
@@ -25,13 +25,14 @@ const TRADES = 200;
 const TURNS = ['parse', 'read', 'read', 'parse'] as const;
 
 export function measureCreditFiles({ warmUpMs, measureMs }: Plan): CreditFileResults {
-  const measure = ({ source, readAnswer }: (typeof FORMATS)[keyof typeof FORMATS]) => {
+  const measure = (name: FormatName) => {
+    const { source } = FORMATS[name];
     const body = Buffer.from(writeAnswer(source));
-    const answer = readAnswer(body);
+    const answer = readAnswer(name, body);
     if (answer.kind !== 'file' || answer.file.trades?.length !== TRADES) {
       throw new Error(`the answer of ${source} gives no file with ${TRADES} trades`);
     }
-    const work = { parse: () => parse(body), read: () => void readAnswer(body) };
+    const work = { parse: () => parse(body), read: () => void readAnswer(name, body) };
     for (const turn of TURNS) countPerSecond(work[turn], warmUpMs / TURNS.length);
     const rates = TURNS.map((turn) => countPerSecond(work[turn], measureMs / TURNS.length));
     const [first = 0, second = 0, third = 0, fourth = 0] = rates;
@@ -40,7 +41,7 @@ export function measureCreditFiles({ warmUpMs, measureMs }: Plan): CreditFileRes
     const shareOfLimit = readPerSecond / parsedPerSecond;
     return { bytes: body.length, parsedPerSecond, readPerSecond, shareOfLimit };
   };
-  return { equifax: measure(FORMATS.equifax), transUnion: measure(FORMATS.transunion) };
+  return { equifax: measure('equifax'), transUnion: measure('transunion') };
 }
 
 function writeAnswer(source: 'EQUIFAX' | 'TRANSUNION'): string {

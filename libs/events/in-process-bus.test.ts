@@ -120,6 +120,16 @@ test('a subscription of a group that is declared for no topic is refused', async
   await bus.close();
 });
 
+test('a subscription to a topic that the group is not declared for is refused', async () => {
+  const bus = createInProcessBus({ consumers });
+  const stray = 'creditlane.integrations.v1' as const;
+  const options = { group: 'left', topics: [TOPIC, stray], handle: () => Promise.resolve() };
+  await expect(bus.subscribe(options)).rejects.toThrow(
+    `consumer group left is not declared for topic ${stray}`,
+  );
+  await bus.close();
+});
+
 test('a second subscription of a group is refused', async () => {
   const bus = createInProcessBus({ consumers });
   const options = { group: 'left', topics: [TOPIC], handle: () => Promise.resolve() };

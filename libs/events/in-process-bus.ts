@@ -16,7 +16,7 @@ export interface InProcessBusOptions {
 
 /**
  * Creates a bus whose `publish` waits until every group declared for the topic has subscribed and has
- * handled the messages, all groups at the same time. A group that is declared for no topic cannot subscribe.
+ * handled the messages, all groups at the same time. A group cannot subscribe to a topic that it is not declared for.
  */
 export function createInProcessBus({ consumers, metrics }: InProcessBusOptions): EventBus {
   /** By the name of the group. */
@@ -58,6 +58,10 @@ export function createInProcessBus({ consumers, metrics }: InProcessBusOptions):
       if (closed) throw new BusClosedError();
       const queue = queues.get(options.group);
       if (!queue) throw new Error(`consumer group ${options.group} is not declared`);
+      const stray = options.topics.find((topic) => !consumers[topic]?.includes(options.group));
+      if (stray !== undefined) {
+        throw new Error(`consumer group ${options.group} is not declared for topic ${stray}`);
+      }
       return queue.subscribe(options);
     },
 

@@ -13,13 +13,13 @@ const EVERY_MS = 60_000;
 export const PURGE_BATCH_ROWS = 1_000;
 
 /** Deletes one batch of the rows that are due, or changes them so that they are due no more, and returns their number. */
-export type Purge = Statement<{ deleted: number }>;
+export type Purge = Statement<{ purged: number }>;
 
 /** Defines a purge by a DELETE of at most PURGE_BATCH_ROWS rows, or by an UPDATE after which as many are due no more. */
 export function definePurge(name: string, change: string): Purge {
   return defineStatement(
     name,
-    `WITH purged AS (${change} RETURNING 1) SELECT count(*) AS deleted FROM purged`,
+    `WITH changed AS (${change} RETURNING 1) SELECT count(*) AS purged FROM changed`,
   );
 }
 
@@ -33,8 +33,8 @@ export async function runPurge(pool: pg.Pool, purge: Purge, stop?: AbortSignal):
   let total = 0;
   while (!stop?.aborted) {
     const [batch] = await purge.run(pool);
-    if (!batch?.deleted) break;
-    total += batch.deleted;
+    if (!batch?.purged) break;
+    total += batch.purged;
   }
   return total;
 }
@@ -52,7 +52,7 @@ export function startRetention({ pool, log, purges }: RetentionOptions): Periodi
       await runPurge(pool, purge, stop).catch((err) =>
         log.warn(
           { err, purge: purge.name },
-          'old rows were not deleted; the next attempt is in a minute',
+          'old rows were not purged; the next attempt is in a minute',
         ),
       );
     }

@@ -16,8 +16,8 @@ export type CallIdempotency = {
 };
 
 /**
- * The call that a handler answers. A handler that calls a peer with `{ ...call, identity }` passes on
- * the deadline, the signal, the request id and the trace.
+ * The call that a handler answers. A handler that passes it to a method of a `PeerClient` passes on the deadline, the
+ * signal, the request id and the trace; the identity of that call is the service's own.
  */
 export type Call = {
   readonly identity: Identity;

@@ -1,7 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { TrustedKeys } from './credentials/identity-keys.ts';
-import { generateIdentityKeys, parseTrustedKeys } from './credentials/identity-keys.ts';
+import {
+  generateIdentityKeys,
+  parseTrustedKeys,
+  type TrustedKeys,
+} from './credentials/identity-keys.ts';
 import { type Identity, TokenSigner, TokenVerifier } from './identity.ts';
 
 const integration: Identity = {
@@ -171,6 +174,12 @@ describe('identity keys', () => {
 
   test.each(['', 'gateway', 'gateway:', ':abc', 'a:b:c'])('are not parsed from "%s"', (text) => {
     expect(() => parseTrustedKeys(text)).toThrow();
+  });
+
+  test('of an entry that begins with the key: an error that does not quote the key', () => {
+    expect(() => parseTrustedKeys(`${keys.privateKey}:gateway`)).toThrow(
+      /^must be issuer:key,issuer:key,…$/,
+    );
   });
 
   test('that cannot be read: an error that names the issuer and does not quote the key', () => {

@@ -12,13 +12,13 @@ export type Scope = {
   readonly creditorId?: string | undefined;
 };
 
-/** The caller of a method, and the scope of the call. Verified, it has the ids of the scope in lower case. */
+/** The caller of a method, and the scope of the call. That of a verified token has the retailers and the creditor in lower case. */
 export type Identity = Scope & {
   readonly kind: 'integration' | 'platform' | 'service';
   /** The id of the integration or platform key, or the name of the service. */
   readonly subject: string;
   readonly permissions: readonly string[];
-  /** The retailer that X-Service-Retailer-ID names, where the record is another one's of its group. It permits nothing. */
+  /** The retailer of X-Service-Retailer-ID, where the record belongs to another retailer of its group. It permits nothing. */
   readonly retailerContext?: string | undefined;
 };
 

@@ -21,7 +21,7 @@ export type PeerClient<S extends DescService> = {
 
 export interface PeerClientOptions<Peer extends string>
   extends Omit<ClientOptions, 'audience' | 'timeoutMs'> {
-  /** Where each of the services is that this one calls. */
+  /** The endpoints of the called services, by name. */
   readonly endpoints: Readonly<Record<Peer, Endpoint>>;
 }
 

@@ -41,7 +41,7 @@ export function uuidOf(options: CommandOptions, name: string): string {
 }
 
 /**
- * Who asks, by the option `by`, for a record.
+ * The operator's name in the option `by`, which is recorded.
  * @throws CommandOptionError without a name
  */
 export function operatorOf({ by }: CommandOptions): string {

@@ -4,7 +4,7 @@ import { open, rename } from 'node:fs/promises';
 import { ignoreMissing } from './missing-file.ts';
 
 /**
- * Spawns the program with a new log file, after the log of the last start, which explains a crash, got the ending `.1`.
+ * Renames the log of the last start, which explains a crash, to `.1`, and spawns the program with a new one.
  * A file, not a pipe: the child outlives a killed parent, and a write to a broken pipe ends it. The child has a process
  * group of its own: Ctrl-C is for this process, which stops the child after the child's clients.
  */
@@ -22,7 +22,7 @@ export async function spawnLogged(
   }
 }
 
-/** The last line of an output that says what went wrong; the last line of all where none does. */
+/** The last line that `isError` takes for an error; the last line of all where there is none, undefined without lines. */
 export function lastErrorLine(output: string, isError: RegExp): string | undefined {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   return lines.findLast((line) => isError.test(line)) ?? lines.at(-1);

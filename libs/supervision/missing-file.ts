@@ -3,7 +3,7 @@ export function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }
 
-/** For `catch`: throws every other error again. */
+/** For `catch`: throws every error again but that of a missing file. */
 export function ignoreMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }

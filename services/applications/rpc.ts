@@ -49,7 +49,7 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
     },
 
     async submitApplication(request, call) {
-      // A creditor that the request names twice gets the application once.
+      // The contract's rule `unique` lets one creditor through whose id is written in both cases.
       const creditorIds = [...new Set(request.creditorIds)];
       const consents = request.consents.map((consent) => ({
         ...consent,

@@ -74,6 +74,7 @@ export async function startCreditFile(
   const optional = { ...peers, health: health.optional };
   const consents = connectPeer(ConsentsService, 'applications', optional);
   const applications = connectPeer(ApplicationsService, 'applications', peers);
+  // The next version raises the floor in every database: no replica of the version before is left then.
   if (isAlone) await raiseFloor(pool, retailerContexts1766100000000);
   const recordsRetailerContext = await isFloorRaised(pool, retailerContexts1766100000000);
   const shared = {

@@ -6,8 +6,8 @@ import { type Fault, notFound } from '@creditlane/rpc/fault';
 import { integrationExists } from './store/integrations.ts';
 
 /**
- * The connections for the records of the integration. Writes take a turn at its row (`onRow`); the look for the
- * integration waits for none.
+ * The connections for the records of the integration, without turns: a write that may wait for the integration's row calls
+ * `onRow(id)` of them.
  *
  * @throws Fault `integration_not_found`
  */

@@ -9,7 +9,7 @@ const MAX_DELAYS = 50;
 /** The due time of a delivery must be one that PostgreSQL can store. */
 const MAX_DELAY = '3650d';
 
-/** The delays of a retry schedule, in milliseconds. Refuses an item that is no time span of at most MAX_DELAY. */
+/** The delays of a retry schedule, in milliseconds. Refuses more than MAX_DELAYS, and one above MAX_DELAY. */
 function parseDelays(text: string): number[] {
   const delays = text.split(',').map((item) => {
     const delayMs = parseDurationMs(item.trim());

@@ -31,7 +31,10 @@ export function parseTrustedKeys(text: string): TrustedKeys {
   const trust = new Map<string, string[]>();
   for (const entry of text.split(',')) {
     const [issuer, key, ...rest] = entry.trim().split(':');
-    if (!issuer || !key || rest.length > 0) refuse('issuer:key,issuer:key,…');
+    // Of an entry in the wrong order the key stands first, and may be a private one: only a name is quoted.
+    if (!issuer || !/^[a-z][a-z-]*$/.test(issuer) || !key || rest.length > 0) {
+      refuse('issuer:key,issuer:key,…');
+    }
     readPublicKey(issuer, key);
     trust.set(issuer, [...(trust.get(issuer) ?? []), key]);
   }

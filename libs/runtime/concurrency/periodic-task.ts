@@ -14,9 +14,8 @@ export interface PeriodicTaskOptions {
 }
 
 /**
- * Runs `task` at once, and then each time `pauseMs` after the end of the previous run, so that runs never overlap. A run
- * that resolves to a number of milliseconds is followed by the next one after that time, and at once, without a turn of the
- * timers, by 0. Errors of `task` are not caught and end the process, so a task that may fail handles its own errors.
+ * Runs `task` at once, and then each time `pauseMs` after the end of the previous run, so that runs never overlap. A run may
+ * resolve to the milliseconds until the next one instead; 0 means at once, without a timer. Errors of `task` are not caught and end the process, so a task that may fail handles its own errors.
  */
 export function startPeriodicTask(
   pauseMs: number,

@@ -77,7 +77,9 @@ export async function startDevelopmentServer(
   await once(server, 'listening');
   const { port: taken } = server.address() as AddressInfo;
   hosts = hostsOf(host, taken);
-  return { url: `http://${host}:${taken}`, close: () => closeHttpServer(server, 0) };
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= closeHttpServer(server, 0));
+  return { url: `http://${host}:${taken}`, close };
 }
 
 /** The body of a request as UTF-8 text; undefined when it is larger than the limit: the rest is read and dropped. */

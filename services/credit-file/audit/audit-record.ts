@@ -42,7 +42,7 @@ export interface AuditRecord {
   at: Date;
   retailerId: string;
   actor: AuditActor;
-  /** The retailer for which the actor acted, where the applicant is another one's of its group. */
+  /** The retailer for which the actor acted, where the applicant belongs to another retailer of the group. */
   retailerContext?: string | undefined;
   /** The X-Request-Id of the request that caused it. */
   requestId?: string | undefined;

@@ -1,5 +1,6 @@
 /** What every bureau's format does: an inquiry becomes one HTTP request, and its answer a credit file. */
 import type { CreditFile } from '../credit-file.ts';
+import type { XmlElement } from './answer/xml-document.ts';
 
 export const SOURCES = ['EQUIFAX', 'TRANSUNION'] as const;
 export type Source = (typeof SOURCES)[number];
@@ -76,9 +77,6 @@ export interface BureauFormat<Credentials extends AnyCredentials> {
   makeTokenRequest(credentials: Credentials): BureauRequest | undefined;
   /** @param token the access token, for a transport that needs one */
   makeRequest(inquiry: Inquiry, credentials: Credentials, token?: string): BureauRequest;
-  /**
-   * Reads the body of an answer, whatever its bytes are: it never throws.
-   * @param charset that of the Content-Type, if it names one
-   */
-  readAnswer(body: Uint8Array, charset?: string): BureauAnswer;
+  /** Reads the root element of an answer that is no SOAP fault. An answer for which it throws is malformed (`readAnswer`). */
+  readRoot(root: XmlElement): BureauAnswer;
 }

@@ -1,5 +1,6 @@
 /** For tests: both formats with the settings of a new installation, and what they read. */
 import { readSettings } from '@creditlane/runtime/setting';
+import { readAnswer as readBody } from './answer/read-answer.ts';
 import type { BureauAnswer, Inquiry } from './bureau.ts';
 import { BUREAU_SETTINGS } from './bureau-settings.ts';
 import { equifaxFormat } from './equifax/equifax-format.ts';
@@ -51,7 +52,7 @@ export const FORMATS = {
 export type FormatName = keyof typeof FORMATS;
 
 export function readAnswer(name: FormatName, body: string | Uint8Array): BureauAnswer {
-  return FORMATS[name].readAnswer(typeof body === 'string' ? Buffer.from(body) : body);
+  return readBody(typeof body === 'string' ? Buffer.from(body) : body, FORMATS[name]);
 }
 
 /** The file and the unknown codes of an answer that has a file. */

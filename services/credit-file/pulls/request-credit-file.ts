@@ -43,6 +43,7 @@ export interface RequestCreditFileDeps {
   keyRing: KeyRing;
   /** Throws the fault `bureau_not_configured` for a bureau that the platform cannot ask. */
   requireConfigured: (source: Source) => void;
+  /** As `callerFacts` takes it. */
   recordsRetailerContext: boolean;
   /** How long a file is not pulled again. */
   minAgeMs: number;

@@ -28,6 +28,7 @@ export interface ReadCreditFileDeps {
   /** Signs the links to PDFs. */
   documentLinkKeys: Renewed<Keys>;
   pullWaits: PullWaits;
+  /** As `callerFacts` takes it. */
   recordsRetailerContext: boolean;
   clock: Clock;
 }

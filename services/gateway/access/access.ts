@@ -206,13 +206,13 @@ export class Access {
   }
 }
 
-/** The retailer that X-Service-Retailer-ID names, where the scope is another one's of its group. */
+/** The retailer that X-Service-Retailer-ID names, where the scope is that of another retailer of its group. */
 function contextOf(
   { retailerId }: Scope,
   retailerContext: string | undefined,
 ): Pick<Identity, 'retailerContext'> {
-  const isOther = retailerId !== undefined && retailerContext !== retailerId;
-  return isOther && retailerContext !== undefined ? { retailerContext } : {};
+  if (retailerId === undefined || retailerContext === undefined) return {};
+  return retailerContext === retailerId ? {} : { retailerContext };
 }
 
 /** The retailer whose grant is checked; empty for none. */

@@ -119,7 +119,7 @@ const upsertDestination = defineStatement<{ id: string }>(
    RETURNING id`,
 );
 
-/** With its sealed secret. */
+/** A destination to insert, with its sealed secret. */
 export interface NewDestination extends SealedValue {
   id: string;
   integrationId: string;

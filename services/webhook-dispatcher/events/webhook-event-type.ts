@@ -112,7 +112,7 @@ export interface WebhookSource<Event = unknown> {
   seriesPosition?(event: Event): SeriesPosition;
 }
 
-/** Why nothing is sent again to an integration that has no grant any more. */
+/** Why nothing is sent again to an integration that has no grant on what the payload names. */
 export const GRANT_MISSING = 'grant_missing';
 
 /** The content of a webhook that is rendered when sent is lost, for example deleted after its retention. */

@@ -106,6 +106,9 @@ export function createSendTestEvent(deps: TestEventDeps): SendTestEvent {
   };
 }
 
+/** Not the row of replays to the destination: while these wait for a delivery, the answer to a sent test event is recorded. */
+const rowOf = ({ destinationId }: { destinationId: string }) => `test events of ${destinationId}`;
+
 /** The same for all requests with one idempotency key, so that a lease says whether it is that of the same request. */
 function leaseIdOf(idempotency: CallIdempotency | undefined, newId: () => string): string {
   if (idempotency === undefined) return newId();
@@ -130,7 +133,7 @@ function createUnderLease({ log }: TestEventDeps) {
     }
     underWay += 1;
     try {
-      if (!(await leaseTestEvent(db.onRow(lease.destinationId), lease, LEASE_MS)))
+      if (!(await leaseTestEvent(db.onRow(rowOf(lease)), lease, LEASE_MS)))
         throw await refusalOf(db, lease, isKeyed);
       return await send().finally(() =>
         // The call does not fail with it: the receiver's answer is stored already.
@@ -205,7 +208,7 @@ function recordTestEvent(
 ): Promise<SendTestEventResponse> {
   const isAnswered = outcome.kind === 'answered';
   const succeeded = isSuccess(outcome);
-  return inTransaction(db.onRow(destinationId), async (tx) => {
+  return inTransaction(db.onRow(rowOf({ destinationId })), async (tx) => {
     const enabled = succeeded && (await storeTestSuccess(tx, { destinationId, revision }));
     const made = create(SendTestEventResponseSchema, {
       webhookId,

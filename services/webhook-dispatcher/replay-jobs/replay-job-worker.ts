@@ -105,7 +105,7 @@ export class ReplayJobWorker {
   }
 }
 
-/** Logs the end of a job, also one that a process without a worker has ended. */
+/** Logs the end of a job; also for an operator's command, which has no worker. */
 export function logReplayEnd(log: Log, job: ReplayJobRow): void {
   const { id: replayId, integrationId, destinationId, state, reason } = job;
   const { matched, replayed, skipped, requestedAt, finishedAt } = job;

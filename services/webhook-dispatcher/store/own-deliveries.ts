@@ -34,7 +34,7 @@ export interface ListQuery {
   readonly events: readonly string[] | undefined;
   readonly orderingKey: string | undefined;
   readonly createdFrom: Date | undefined;
-  /** Only deliveries after this position in the order of the list. */
+  /** Only deliveries that stand further down the list, which is newest first: older than this position. */
   readonly before: ListPosition;
   readonly limit: number;
   /** How many deliveries are searched for those of the events. */

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { readAnswer, refused } from './read-answer.ts';
 
-const read = (xml: string) => readAnswer(Buffer.from(xml), () => refused('unavailable', 'R', ''));
+const refusing = { readRoot: () => refused('unavailable', 'R', '') };
+const read = (xml: string) => readAnswer(Buffer.from(xml), refusing);
 
 test('an error in reading makes the answer malformed and shows none of its contents', () => {
-  const answer = readAnswer(Buffer.from('<a/>'), () => {
+  const readRoot = () => {
     throw new TypeError('Jane Roe has no name');
-  });
+  };
+  const answer = readAnswer(Buffer.from('<a/>'), { readRoot });
   expect(answer).toEqual({ kind: 'malformed', problem: 'The answer cannot be read: TypeError.' });
 });
 

@@ -7,19 +7,25 @@ import { readXml, type XmlElement, XmlError } from './xml-document.ts';
 const MAX_CODE_LENGTH = 40;
 const MAX_DESCRIPTION_LENGTH = 500;
 
-/** What `read` makes of the root element, unless it is a SOAP fault; malformed whenever that fails. */
+/**
+ * What the format reads in the body of an answer, whatever its bytes are. Malformed whenever that fails: an error would leave
+ * open whether the bureau has answered.
+ * @param charset that of the Content-Type, if it names one
+ */
 export function readAnswer(
   body: Uint8Array,
-  read: (root: XmlElement) => BureauAnswer,
+  format: { readRoot(root: XmlElement): BureauAnswer },
   charset?: string,
 ): BureauAnswer {
   try {
     const root = readXml(body, charset);
     const fault = findElement(root, 'Body/Fault');
-    return root.name === 'Envelope' && fault !== undefined ? readFault(fault) : read(root);
+    return root.name === 'Envelope' && fault !== undefined
+      ? readFault(fault)
+      : format.readRoot(root);
   } catch (error) {
     if (error instanceof XmlError) return malformed(`The answer ${error.message}.`);
-    // Thrown, it would leave open whether the bureau has answered. The message may hold parts of the answer.
+    // The message may hold parts of the answer.
     return malformed(
       `The answer cannot be read: ${error instanceof Error ? error.name : 'unknown'}.`,
     );

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readCodeTables } from '../answer/code-tables.ts';
+import { parseXml } from '../answer/xml-document.ts';
 import { equifaxAnswer, equifaxReport, readAnswer, readFile } from '../test-formats.ts';
 import { escapeXml } from '../xml-text.ts';
 import { readEquifaxAnswer } from './answer.ts';
@@ -26,7 +27,7 @@ describe('an answer with several reports', () => {
   test('gives the first one with a hit, also by the code that an operator has given it', () => {
     const { equifax: tables } = readCodeTables('equifax: { hitType: { "1": NO_HIT, "2": HIT } }');
     const options = { tables, partialDateDay: 1, reportRule: 'FIRST_HIT' as const };
-    const answer = readEquifaxAnswer(Buffer.from(body), options);
+    const answer = readEquifaxAnswer(parseXml(body), options);
     expect(answer).toMatchObject({ file: { scores: [{ number: 1 }] }, unknownCodes: [] });
   });
 
@@ -38,7 +39,7 @@ describe('an answer with several reports', () => {
   test('gives the first one when the settings say so', () => {
     const tables = readCodeTables().equifax;
     const options = { tables, partialDateDay: 1, reportRule: 'FIRST' as const };
-    expect(readEquifaxAnswer(Buffer.from(body), options)).toMatchObject({
+    expect(readEquifaxAnswer(parseXml(body), options)).toMatchObject({
       file: { hitType: 'NO_HIT' },
     });
   });
@@ -154,7 +155,7 @@ describe('dates and amounts', () => {
     );
     const tables = readCodeTables().equifax;
     const options = { tables, partialDateDay: 15, reportRule: 'FIRST' as const };
-    expect(readEquifaxAnswer(Buffer.from(body), options)).toMatchObject({
+    expect(readEquifaxAnswer(parseXml(body), options)).toMatchObject({
       file: { trades: [{ dateOpened: '2024-07-15' }] },
     });
   });
@@ -268,7 +269,7 @@ test('elements whose names are not confirmed are read at the paths that an opera
     <Services><Service><Reported>2020-02</Reported><Name>A member</Name></Service></Services>`;
   const options = { tables, partialDateDay: 1, reportRule: 'FIRST' as const };
   const body = equifaxAnswer(sections);
-  expect(readEquifaxAnswer(Buffer.from(body), options)).toMatchObject({
+  expect(readEquifaxAnswer(parseXml(body), options)).toMatchObject({
     file: {
       subject: {
         employmentHistory: [

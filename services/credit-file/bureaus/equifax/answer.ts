@@ -3,7 +3,7 @@
 import { HIT_TYPES } from '../../credit-file-values.ts';
 import { type AnswerValueOptions, AnswerValues } from '../answer/answer-values.ts';
 import { findAnswer, findElement, findElements } from '../answer/find-element.ts';
-import { malformed, readAnswer, refusalReason, refused } from '../answer/read-answer.ts';
+import { malformed, refusalReason, refused } from '../answer/read-answer.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 import type { BureauAnswer, RefusalReason } from '../bureau.ts';
 import { readReport } from './report.ts';
@@ -15,16 +15,8 @@ export interface EquifaxAnswerOptions extends AnswerValueOptions {
 
 const HIT_CODE = 'CNHeader/CreditFile/HitCode';
 
-/** Reads the body of an answer, whatever its bytes are. */
-export function readEquifaxAnswer(
-  body: Uint8Array,
-  options: EquifaxAnswerOptions,
-  charset?: string,
-): BureauAnswer {
-  return readAnswer(body, (root) => readRoot(root, options), charset);
-}
-
-function readRoot(root: XmlElement, options: EquifaxAnswerOptions): BureauAnswer {
+/** Reads the root element of an answer. */
+export function readEquifaxAnswer(root: XmlElement, options: EquifaxAnswerOptions): BureauAnswer {
   const answer = findAnswer(root, ['EfxTransmit', 'CNErrorReport']);
   if (answer === undefined)
     return malformed('The answer has neither EfxTransmit nor CNErrorReport.');

@@ -20,7 +20,7 @@ export function equifaxFormat(options: EquifaxFormatOptions): BureauFormat<Equif
     makeTokenRequest: (credentials) => makeEquifaxTokenRequest(credentials, options),
     makeRequest: (inquiry, credentials, token) =>
       makeEquifaxRequest(inquiry, credentials, options, token),
-    readAnswer: (body, charset) => readEquifaxAnswer(body, options, charset),
+    readRoot: (root) => readEquifaxAnswer(root, options),
   };
 }
 

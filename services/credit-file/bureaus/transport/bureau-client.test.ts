@@ -72,11 +72,21 @@ describe('an answer', () => {
     ])('with the content type %s → %s', async (contentType, expected) => {
       const inquiry = [answer(body, 200, [`content-type: ${contentType}`])];
       const bureau = await startScriptedBureau({ inquiry });
-      const { readAnswer } = FORMATS[name];
-      const { client } = openTestClient({ format: { ...testFormat, readAnswer } });
+      const { readRoot } = FORMATS[name];
+      const { client } = openTestClient({ format: { ...testFormat, readRoot } });
       const outcome = await client.inquire(inquiryOf(), { baseUrl: bureau.url });
       expect(wordOf(outcome)).toBe(expected);
     });
+  });
+
+  test('that makes the format fail → malformed', async () => {
+    const bureau = await startScriptedBureau({});
+    const readRoot = () => {
+      throw new Error('a defect');
+    };
+    const { client } = openTestClient({ format: { ...testFormat, readRoot } });
+    const outcome = await client.inquire(inquiryOf(), { baseUrl: bureau.url });
+    expect(wordOf(outcome)).toBe('malformed');
   });
 });
 

@@ -9,7 +9,7 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector } from 'undici';
-import { malformed } from '../answer/read-answer.ts';
+import { malformed, readAnswer } from '../answer/read-answer.ts';
 import type { AnyCredentials, BureauFormat, BureauRequest, Inquiry } from '../bureau.ts';
 import { AccessTokens, type Token } from './access-tokens.ts';
 import { charsetOf, decodeBody } from './answer-body.ts';
@@ -272,7 +272,7 @@ export class BureauClient<Credentials extends AnyCredentials> {
     }
     const answer =
       decoded.kind === 'decoded'
-        ? this.#options.format.readAnswer(decoded.body, charsetOf(end.answer))
+        ? readAnswer(decoded.body, this.#options.format, charsetOf(end.answer))
         : malformed('The content encoding of the answer cannot be read.');
     return { outcome: outcomeOfAnswer(end.answer, answer), http: end.answer };
   }

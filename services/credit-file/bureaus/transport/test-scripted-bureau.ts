@@ -5,7 +5,7 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { onTestFinished, vi } from 'vitest';
-import type { BureauFormat } from '../bureau.ts';
+import type { BureauFormat, RefusalReason } from '../bureau.ts';
 import { BureauClient, type BureauClientOptions, type PendingInquiry } from './bureau-client.ts';
 import type { InquiryOutcome, Withdrawn } from './inquiry-outcome.ts';
 
@@ -139,12 +139,10 @@ export const testFormat: BureauFormat<TestCredentials> = {
     headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }) },
     body: `<inquiry>${reference}</inquiry>`,
   }),
-  readAnswer(body) {
-    const text = Buffer.from(body).toString();
-    if (text === FILE) return { kind: 'file', file: {}, unknownCodes: [] };
-    const [, reason] = /^<error>(credentials|rejected|unavailable)<\/error>$/.exec(text) ?? [];
-    if (reason === undefined) return { kind: 'malformed', problem: 'no test answer' };
-    return { kind: 'refused', reason: reason as 'rejected', code: 'E1', description: '' };
+  readRoot({ name, text }) {
+    if (name === 'file') return { kind: 'file', file: {}, unknownCodes: [] };
+    if (name !== 'error') return { kind: 'malformed', problem: 'no test answer' };
+    return { kind: 'refused', reason: text as RefusalReason, code: 'E1', description: '' };
   },
 };
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readCodeTables } from '../answer/code-tables.ts';
+import { parseXml } from '../answer/xml-document.ts';
 import { readAnswer, readFile, transUnionAnswer } from '../test-formats.ts';
 import { escapeXml } from '../xml-text.ts';
 import { readTransUnionAnswer } from './answer.ts';
@@ -115,7 +116,7 @@ describe('an answer without a report', () => {
 
   test('is a refusal for the reason that an operator has given the code', () => {
     const tables = readCodeTables('transunion: { error: { X1: credentials } }').transUnion;
-    const answer = readTransUnionAnswer(Buffer.from(error('X1')), { tables, partialDateDay: 1 });
+    const answer = readTransUnionAnswer(parseXml(error('X1')), { tables, partialDateDay: 1 });
     expect(answer).toMatchObject({ kind: 'refused', reason: 'credentials' });
   });
 
@@ -124,7 +125,7 @@ describe('an answer without a report', () => {
       'transunion: { elements: { errorCode: Number }, error: { X1: credentials } }',
     );
     const body = error('X1').replaceAll('Code>', 'ErrorNumber>');
-    const answer = readTransUnionAnswer(Buffer.from(body), { tables, partialDateDay: 1 });
+    const answer = readTransUnionAnswer(parseXml(body), { tables, partialDateDay: 1 });
     expect(answer).toMatchObject({ reason: 'credentials', code: 'X1', description: 'WORDS' });
   });
 

@@ -1,21 +1,13 @@
 /** Reads what TransUnion Canada answers: a credit file, errors, or nothing of its format. */
 import { type AnswerValueOptions, AnswerValues } from '../answer/answer-values.ts';
 import { findAnswer, findElement } from '../answer/find-element.ts';
-import { malformed, readAnswer, refusalReason, refused } from '../answer/read-answer.ts';
+import { malformed, refusalReason, refused } from '../answer/read-answer.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 import type { BureauAnswer } from '../bureau.ts';
 import { readReport } from './report.ts';
 
-/** Reads the body of an answer, whatever its bytes are. */
-export function readTransUnionAnswer(
-  body: Uint8Array,
-  options: AnswerValueOptions,
-  charset?: string,
-): BureauAnswer {
-  return readAnswer(body, (root) => readRoot(root, options), charset);
-}
-
-function readRoot(root: XmlElement, options: AnswerValueOptions): BureauAnswer {
+/** Reads the root element of an answer. */
+export function readTransUnionAnswer(root: XmlElement, options: AnswerValueOptions): BureauAnswer {
   const report = findReport(root);
   if (report === undefined)
     return malformed('The answer has neither REL4Report nor a SOAP result.');

@@ -32,6 +32,6 @@ export function transUnionFormat(
       },
       body: fillIn(templateValues(inquiry, credentials, { product, certificate })),
     }),
-    readAnswer: (body, charset) => readTransUnionAnswer(body, options, charset),
+    readRoot: (root) => readTransUnionAnswer(root, options),
   };
 }

@@ -30,7 +30,7 @@ export const moveEnded: Purge = defineStatement(
    ), stored AS (
      ${insertEndedSql({ state: 'state', reason: 'reason', settledAt: 'coalesce(settled_at, now())' })}
    )
-   SELECT count(*) AS deleted FROM ended`,
+   SELECT count(*) AS purged FROM ended`,
 );
 
 /** Returns the SQL of the deliveries whose `column` begins with a time of the day. */
