@@ -47,7 +47,12 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
   const bureau = new FakeBureau();
   const now = { offsetMs: 0 };
   const secrets = { DOCUMENT_LINK_KEY: randomBytes(32).toString('base64') };
-  const start = async (keys = KEYS, more: Record<string, string> = {}, applications?: Endpoint) => {
+  const start = async (
+    keys = KEYS,
+    more: Record<string, string> = {},
+    applications?: Endpoint,
+    isAlone = false,
+  ) => {
     const process = createTestProcess('credit-file', { write: (line) => void log.push(line) });
     const env = {
       DATABASE_URL: database.url,
@@ -72,7 +77,7 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
           sendInquiry: (pending, credentials) => bureau.inquire(pending, credentials),
         }),
     };
-    const deps = { process, ...peers(process, applications) };
+    const deps = { process, isAlone, ...peers(process, applications) };
     const { routes } = await startService(service, values, deps).catch(async (error) => {
       await stop();
       throw error;
@@ -113,9 +118,13 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
       await running.stop();
       running = await start(keys);
     },
-    /** Starts another replica, which ends with the service. */
-    async startReplica(more: Record<string, string> = {}, applications?: Endpoint) {
-      const replica = await start(KEYS, more, applications);
+    /** Starts another replica, which ends with the service. `isAlone`: as in the platform in one process. */
+    async startReplica(
+      more: Record<string, string> = {},
+      applications?: Endpoint,
+      isAlone = false,
+    ) {
+      const replica = await start(KEYS, more, applications, isAlone);
       others.push(replica);
       return replica;
     },

@@ -268,18 +268,24 @@ describe('the retailer of the group for which a request is made', () => {
     ]);
   });
 
-  test('is not recorded where the version before, which cannot verify such a record, may run', async () => {
+  test('is recorded once the version before, which cannot verify such a record, runs no more', async () => {
     const { service, applicant } = fixture;
+    const retailerContext = randomUUID();
     await service.sql.query(
       `UPDATE migrations SET floor = 'any' WHERE name = 'RetailerContexts1766100000000'`,
     );
-    const replica = await service.startReplica();
-    try {
-      await request(replica, applicant, { retailerContext: randomUUID() });
-    } finally {
-      await replica.stop();
+    for (const isAlone of [false, true]) {
+      const replica = await service.startReplica({}, undefined, isAlone);
+      try {
+        await request(replica, applicant, { retailerContext });
+      } finally {
+        await replica.stop();
+      }
     }
-    expect(await contextsOf(applicant)).toEqual([['PULL_REQUESTED', null]]);
+    expect(await contextsOf(applicant)).toEqual([
+      ['PULL_REQUESTED', null],
+      ['PULL_JOINED', retailerContext],
+    ]);
   });
 });
 
