@@ -1,7 +1,6 @@
 /** The settings of the credit-file service. */
 import { randomBytes } from 'node:crypto';
 import { KEY_RING } from '@creditlane/crypto/key-ring-setting';
-import { refuse } from '@creditlane/runtime/env';
 import { type Setting, setting } from '@creditlane/runtime/setting';
 import { withTodaysDate } from '@creditlane/runtime/telemetry/key-dates';
 import { BUREAU_SETTINGS } from './bureaus/bureau-settings.ts';
@@ -28,9 +27,7 @@ const fileRetentionDays: Setting<number> = {
     const days = FILE_RETENTION_DAYS.read(env);
     // Without the variable it is the default, which is the most that the other one can be.
     const isTooShort = days < PULL_MIN_AGE_DAYS.read(env);
-    return isTooShort
-      ? env.parsed('FILE_RETENTION_DAYS', () => refuse('at least PULL_MIN_AGE_DAYS'))
-      : days;
+    return isTooShort ? env.refused('FILE_RETENTION_DAYS', 'at least PULL_MIN_AGE_DAYS') : days;
   },
 };
 
