@@ -1,8 +1,8 @@
 /** Serves a service's methods from a process of its own: its ports, and the issuers whose tokens it accepts. */
-import { formatDurationMs } from '@creditlane/runtime/env';
+import { formatDurationMs } from '@creditlane/runtime/duration';
 import { startOpsServer } from '@creditlane/runtime/ops-server';
 import type { Process } from '@creditlane/runtime/run';
-import { type Duration, type Setting, setting } from '@creditlane/runtime/setting';
+import { type Setting, setting } from '@creditlane/runtime/setting';
 import { CERTIFICATES, type Certificates } from './credentials/certificates.ts';
 import { parseTrustedKeys, type TrustedKeys } from './credentials/identity-keys.ts';
 import { DEFAULT_MAX_CONNECTION_AGE_MS, startGrpcServer } from './grpc/server.ts';
@@ -45,7 +45,7 @@ export const SERVER_SETTINGS: Setting<ServerSettings> = setting.all({
     about: 'The public keys of the issuers whose tokens are accepted.',
   }),
   maxConnectionAgeMs: setting.durationMs('GRPC_MAX_CONNECTION_AGE', {
-    default: formatDurationMs(DEFAULT_MAX_CONNECTION_AGE_MS) as Duration,
+    default: formatDurationMs(DEFAULT_MAX_CONNECTION_AGE_MS),
     min: '1s',
     about: 'How long a connection of a caller lasts before the caller looks for new replicas.',
   }),

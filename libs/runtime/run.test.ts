@@ -17,10 +17,11 @@ function startProcess(
   options: RunOptions = {},
 ): Child {
   const source = `
-    import { readEnv } from './env.ts';
     import { run } from './run.ts';
+    import { readSettings, setting } from './setting.ts';
     import { LoggableError } from './telemetry/loggable-error.ts';
-    const readConfig = (env) => readEnv(env, (read) => ({ port: read.integer('PORT') }));
+    const settings = { port: setting.integer('PORT', { about: 'A port.' }) };
+    const readConfig = (env) => readSettings(env, settings);
     const hold = (life) => {
       const timer = setInterval(() => {}, 60_000);
       life.closers.add('timer', () => clearInterval(timer));

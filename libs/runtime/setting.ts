@@ -1,5 +1,6 @@
 /** The settings of a process, declared once: environment variable, type, default, limits, documentation. */
-import { type Env, type EnvReader, parseBase64, parseDurationMs, readEnv } from './env.ts';
+import { type Duration, parseDurationMs } from './duration.ts';
+import { type Env, type EnvReader, readEnv, refuse } from './env.ts';
 import type { Renewed } from './renewed-file.ts';
 import { observeKeyDates, splitKeyDate } from './telemetry/key-dates.ts';
 import type { Metrics } from './telemetry/metrics.ts';
@@ -26,7 +27,7 @@ export interface Variable {
 /** A value that is read from one environment variable, or from several together. */
 export interface Setting<T> {
   readonly variables: readonly Variable[];
-  /** Reads the value. Reports problems to the reader, as the methods of `EnvReader` do. */
+  /** Reads the value. Reports problems to the reader. */
   read(env: EnvReader): T;
   /** Exports what operators watch of the value, such as the age of a key. */
   observe?(value: T, metrics: Metrics): void;
@@ -39,9 +40,6 @@ export type Settings = Readonly<Record<string, Setting<unknown>>>;
 export type SettingValues<S extends Settings> = {
   readonly [Name in keyof S]: S[Name] extends Setting<infer T> ? T : never;
 };
-
-/** A time span as an operator writes it. */
-export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 /** `madeAt` is the day on which the key was made, where its text has it. */
 export type Key = Buffer & { readonly madeAt?: Date | undefined };
@@ -57,6 +55,11 @@ function parseKeys(text: string): Keys {
 function parseKey(text: string): Key {
   const { key, madeAt } = splitKeyDate(text);
   return Object.assign(parseBase64(key), { madeAt });
+}
+
+function parseBase64(text: string): Buffer {
+  const isBase64 = text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
+  return isBase64 ? Buffer.from(text, 'base64') : refuse('base64');
 }
 
 /** By their positions in the text, from 1 on. */
@@ -105,11 +108,13 @@ export function observeSettings(
 /** Declares settings. Each takes the variable's name first; one without a default must be set. */
 export const setting = {
   string(name: string, options: About & { default?: string }): Setting<string> {
-    return one(name, 'text', options, (env) => env.string(name, options.default));
+    return one(name, 'text', options, (text) => text, options.default);
   },
 
   integer(name: string, options: About & Bounds<number>): Setting<number> {
-    return one(name, 'whole number', options, (env) => env.integer(name, options));
+    const read = (text: string) => (/^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN);
+    const parse = parserWithin(options, { what: 'a whole number', unit: '' }, read);
+    return one(name, 'whole number', options, parse, options.default);
   },
 
   /** 0 selects a free port. */
@@ -119,26 +124,32 @@ export const setting = {
 
   /** A time span; its value is in milliseconds. */
   durationMs(name: string, options: About & Bounds<Duration>): Setting<number> {
-    const { default: fallback, min, max } = options;
+    const { default: text, min, max } = options;
     const bounds = {
-      ...(fallback !== undefined && { default: parseDurationMs(fallback) }),
       ...(min !== undefined && { min: parseDurationMs(min) }),
       ...(max !== undefined && { max: parseDurationMs(max) }),
     };
-    return one(name, 'time span', options, (env) => env.durationMs(name, bounds));
+    const kind = { what: 'a time span such as 250ms, 5s or 24h', unit: ' ms' };
+    const parse = parserWithin(bounds, kind, parseDurationMs);
+    const fallback = text === undefined ? undefined : parseDurationMs(text);
+    return one(name, 'time span', options, parse, fallback);
   },
 
   boolean(name: string, options: About & { default?: boolean }): Setting<boolean> {
-    return one(name, '`true` or `false`', options, (env) => env.boolean(name, options.default));
+    const parse = (text: string) => oneOf(text, ['true', 'false']) === 'true';
+    return one(name, '`true` or `false`', options, parse, options.default);
   },
 
+  /** An absolute URL, unchanged. */
   url(name: string, options: About & { default?: string }): Setting<string> {
-    return one(name, 'URL', options, (env) => env.url(name, options.default));
+    const parse = (text: string) => (URL.canParse(text) ? text : refuse('an absolute URL'));
+    return one(name, 'URL', options, parse, options.default);
   },
 
-  /** Values separated by commas. */
+  /** Values separated by commas, trimmed, empty ones left out. */
   list(name: string, options: About): Setting<string[]> {
-    return one(name, 'list', options, (env) => env.list(name));
+    const items = (text: string) => text.split(',').map((item) => item.trim());
+    return one(name, 'list', options, (text) => items(text).filter(Boolean));
   },
 
   oneOf<const T extends string>(
@@ -147,7 +158,7 @@ export const setting = {
     options: About & { default?: T },
   ): Setting<T> {
     const type = values.map((value) => `\`${value}\``).join(', ');
-    return one(name, type, options, (env) => env.oneOf(name, values, options.default));
+    return one(name, type, options, (text) => oneOf(text, values), options.default);
   },
 
   /** The result of `parse`, also for the default, which is a text. For errors of `parse` see `EnvReader.parsed`. */
@@ -157,9 +168,10 @@ export const setting = {
     options: About & { type: string; default?: string },
   ): Setting<T> {
     const { type, default: text } = options;
-    return one(name, type, options, (env) =>
-      env.parsed(name, parse, text === undefined ? undefined : parse(text)),
-    );
+    return {
+      variables: [variableOf(name, type, options)],
+      read: (env) => env.parsed(name, parse, text === undefined ? undefined : parse(text)),
+    };
   },
 
   /** `parsed` as a function, whose value follows the variable's file; see `EnvReader.renewed`. */
@@ -169,9 +181,10 @@ export const setting = {
     options: About & { type: string; default?: string },
   ): Setting<Renewed<T>> {
     const { type, default: text } = options;
-    return one(name, type, { ...options, renewed: true }, (env) =>
-      env.renewed(name, parse, text === undefined ? undefined : parse(text)),
-    );
+    return {
+      variables: [variableOf(name, type, { ...options, renewed: true })],
+      read: (env) => env.renewed(name, parse, text === undefined ? undefined : parse(text)),
+    };
   },
 
   /** Keys in base64, which follow the variable's file. */
@@ -196,14 +209,46 @@ export const setting = {
 function one<T>(
   name: string,
   type: string,
-  options: About & Bounds<unknown> & { renewed?: boolean },
-  read: (env: EnvReader) => T,
+  options: About & Bounds<unknown>,
+  parse: (text: string) => T,
+  fallback?: T,
 ): Setting<T> {
+  return {
+    variables: [variableOf(name, type, options)],
+    read: (env) => env.parsed(name, parse, fallback),
+  };
+}
+
+function variableOf(
+  name: string,
+  type: string,
+  options: About & Bounds<unknown> & { renewed?: boolean },
+): Variable {
   const { about, secret = false, renewed = false, generate } = options;
   const fallback = options.default === undefined ? undefined : String(options.default);
   const limits = limitsOf(options);
-  const variable = { name, type, default: fallback, limits, about, secret, renewed, generate };
-  return { variables: [variable], read };
+  return { name, type, default: fallback, limits, about, secret, renewed, generate };
+}
+
+/** A `parse` function for a number within the bounds, both included; `read` gives NaN for what is no such number. */
+function parserWithin(
+  { min = -Infinity, max = Infinity }: { min?: number; max?: number },
+  { what, unit }: { what: string; unit: string },
+  read: (text: string) => number,
+): (text: string) => number {
+  const bounds = [
+    ...(min === -Infinity ? [] : [`of at least ${min}${unit}`]),
+    ...(max === Infinity ? [] : [`of at most ${max}${unit}`]),
+  ];
+  return (text) => {
+    const number = read(text);
+    if (number >= min && number <= max) return number;
+    return refuse([what, bounds.join(' and ')].join(' ').trimEnd());
+  };
+}
+
+function oneOf<T extends string>(text: string, values: readonly T[]): T {
+  return values.find((value) => value === text) ?? refuse(`one of ${values.join(', ')}`);
 }
 
 function limitsOf({ min, max }: Bounds<unknown>): string | undefined {

@@ -1,6 +1,7 @@
 /** The settings of the webhook dispatcher. */
 import { egressPolicySetting } from '@creditlane/egress-rules/egress-policy';
-import { parseDurationMs, refuse } from '@creditlane/runtime/env';
+import { parseDurationMs } from '@creditlane/runtime/duration';
+import { refuse } from '@creditlane/runtime/env';
 import { type SettingValues, setting } from '@creditlane/runtime/setting';
 
 /** Ten attempts: 75 hours together, without jitter and `Retry-After`. */

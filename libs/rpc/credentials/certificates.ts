@@ -40,8 +40,9 @@ export const CERTIFICATES: Setting<Certificates | undefined> = {
     ([name, about]) => setting.string(name, { default: '', about }).variables,
   ),
   read(env) {
-    if (FILES.every(([name]) => env.string(name, '') === '')) return undefined;
-    const [cert, key, ca] = FILES.map(([name]) => env.string(name));
+    const read = (name: string, fallback?: string) => env.parsed(name, (text) => text, fallback);
+    if (FILES.every(([name]) => read(name, '') === '')) return undefined;
+    const [cert, key, ca] = FILES.map(([name]) => read(name));
     if (!cert || !key || !ca) return undefined;
     return env.parsed('TLS_CERT_FILE', () => new Certificates({ cert, key, ca }));
   },

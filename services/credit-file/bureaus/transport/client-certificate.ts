@@ -30,8 +30,9 @@ export function clientCertificateSetting(bureau: string): Setting<CertificateFil
       ([name, about]) => setting.string(name, { default: '', about }).variables,
     ),
     read(env) {
-      if (files.every(([name]) => env.string(name, '') === '')) return undefined;
-      const [cert, key] = [env.string(certName), env.string(keyName)];
+      const read = (name: string, fallback?: string) => env.parsed(name, (text) => text, fallback);
+      if (files.every(([name]) => read(name, '') === '')) return undefined;
+      const [cert, key] = [read(certName), read(keyName)];
       if (!cert || !key) return undefined;
       return env.parsed(certName, () => {
         requireUsable(() => ({ cert: readFileSync(cert), key: readFileSync(key) }));
