@@ -1,14 +1,14 @@
 // docs/settings.md: the table of all settings, made from the manifests.
 import { KAFKA } from '@creditlane/events/kafka-config';
-import { OPS, SERVER_SETTINGS } from '@creditlane/rpc/serve';
+import { SERVER_SETTINGS } from '@creditlane/rpc/serve';
 import { PROCESS } from '@creditlane/runtime/run';
 import { type Variable, variablesOf } from '@creditlane/runtime/setting';
 import type { AnyService } from '@creditlane/service/define-service';
-import { processVariables } from '@creditlane/service/settings';
+import { OPS, processVariables } from '@creditlane/service/settings';
 
 /** The text of the page. */
 export function settingsPage(services: readonly AnyService[]): string {
-  const everywhere = variablesOf({ ...OPS, ...PROCESS });
+  const everywhere = variablesOf({ OPS, ...PROCESS });
   const ofCallees = variablesOf({ SERVER_SETTINGS });
   const shared = [
     section('Every service', everywhere),

@@ -1,4 +1,4 @@
-// A service as a process of its own: its ports, its probes, and its calls of peers.
+// A service as a process of its own: its ports, and its calls of peers.
 import { Health, HealthCheckResponse_ServingStatus } from '@creditlane/proto/grpc/health/v1/health';
 import { ServerReflection } from '@creditlane/proto/grpc/reflection/v1/reflection';
 import { AccessService } from '@creditlane/proto/integrations/v1/integrations_service';
@@ -16,27 +16,22 @@ import { serviceIdentity } from './identity.ts';
 import { SERVER_SETTINGS, serve } from './serve.ts';
 import { fakeService } from './test-fake-service.ts';
 
-type ServingEntry = { msg: string; grpcPort: number; http: string; ops: string };
-
 const gateway = generateIdentityKeys();
 const routes = fakeService(AccessService, {
   authenticate: async () => ({ callerId: 'me' }),
   checkGrants: async () => ({ retailer: true }),
 });
 
-/** Serves on free ports of this machine; returns the ports from the log entry. */
+/** Serves on free ports of this machine. */
 async function startServer(env: Record<string, string> = {}) {
-  const lines: ServingEntry[] = [];
-  const process = createTestProcess('integrations', { write: (it) => lines.push(JSON.parse(it)) });
+  const process = createTestProcess('integrations');
   onTestFinished(() => process.closers.close());
   process.health.add('startup', () => 'starting');
-  const ports = { GRPC_PORT: '0', HTTP_PORT: '0', OPS_PORT: '0', HOST: '127.0.0.1' };
+  const ports = { GRPC_PORT: '0', HTTP_PORT: '0', HOST: '127.0.0.1' };
   const trust = { IDENTITY_TRUST: `gateway:${gateway.publicKey}` };
   const settings = readEnv({ ...ports, ...trust, ...env }, SERVER_SETTINGS.read);
-  await serve('integrations', settings, process, async () => ({ routes: [routes] }));
-  const entry = lines.find(({ msg }) => msg === 'serving');
-  if (entry === undefined) throw new Error('there is no log entry with the ports');
-  return { ...entry, process };
+  const served = await serve('integrations', settings, [routes], process);
+  return { ...served, process };
 }
 
 function readClientSettings(grpcPort: number, env: Record<string, string> = {}) {
@@ -53,11 +48,9 @@ test.each([
       return { TLS_CERT_FILE: cert, TLS_KEY_FILE: key, TLS_CA_FILE: ca };
     },
   },
-])('a service answers gRPC and HTTP $what, and probes on a port of its own', async (it) => {
+])('a service answers gRPC and HTTP $what', async (it) => {
   const env = it.env();
-  const { grpcPort, http, ops, process } = await startServer(env);
-  expect((await fetch(`${ops}/livez`)).status).toBe(200);
-  expect((await fetch(`${ops}/readyz`)).status).toBe(503);
+  const { grpcPort, http, process } = await startServer(env);
   const { closers } = process;
   const { signer, endpoints, certificates } = readClientSettings(grpcPort, env);
   const { unary, close } = openHttpTransport(http, certificates);

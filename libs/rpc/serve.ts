@@ -1,6 +1,5 @@
 /** Serves a service's methods from a process of its own: its ports, and the issuers whose tokens it accepts. */
 import { formatDurationMs } from '@creditlane/runtime/duration';
-import { startOpsServer } from '@creditlane/runtime/ops-server';
 import type { Process } from '@creditlane/runtime/run';
 import { type Setting, setting } from '@creditlane/runtime/setting';
 import { CERTIFICATES, type Certificates } from './credentials/certificates.ts';
@@ -11,11 +10,11 @@ import { TokenVerifier } from './identity.ts';
 import { DEFAULT_HOST } from './server-options.ts';
 import type { ServiceRoutes } from './service.ts';
 
-/** The settings of every process: the address to listen on, and the port of probes and metrics. */
-export const OPS = {
-  host: setting.string('HOST', { default: DEFAULT_HOST, about: 'The address to listen on.' }),
-  opsPort: setting.port('OPS_PORT', { default: 9090, about: 'The port of probes and metrics.' }),
-};
+/** The address on which every port of a process listens. */
+export const HOST = setting.string('HOST', {
+  default: DEFAULT_HOST,
+  about: 'The address to listen on.',
+});
 
 /** The values of `SERVER_SETTINGS`. A port 0 selects a free port. */
 export interface ServerSettings {
@@ -23,7 +22,6 @@ export interface ServerSettings {
   host: string;
   grpcPort: number;
   httpPort: number;
-  opsPort: number;
   trust: () => TrustedKeys;
   maxConnectionAgeMs: number;
   reflection: boolean;
@@ -33,13 +31,12 @@ export interface ServerSettings {
 
 /** The settings of every service that answers calls. */
 export const SERVER_SETTINGS: Setting<ServerSettings> = setting.all({
-  host: OPS.host,
+  host: HOST,
   grpcPort: setting.port('GRPC_PORT', { default: 9000, about: 'The port for other services.' }),
   httpPort: setting.port('HTTP_PORT', {
     default: 8080,
     about: 'The port for people: Connect over HTTP/1.1.',
   }),
-  opsPort: OPS.opsPort,
   trust: setting.renewed('IDENTITY_TRUST', parseTrustedKeys, {
     type: '`issuer:key`, separated by commas',
     about: 'The public keys of the issuers whose tokens are accepted.',
@@ -57,24 +54,17 @@ export const SERVER_SETTINGS: Setting<ServerSettings> = setting.all({
 });
 
 /**
- * Starts a service and serves its routes until the process ends. Probes are answered before `start` is
- * called: a service that waits for its database is live and not ready.
+ * Serves a service's routes until the process ends; resolves to the port of gRPC, and the address of Connect over HTTP/1.1.
  *
  * @param audience the service's name, which is the audience of the tokens for it
  */
 export async function serve(
   audience: string,
   settings: ServerSettings,
-  process: Process,
-  start: () => Promise<{ routes: ServiceRoutes[] }>,
-): Promise<void> {
-  const { closers, log, metrics, health } = process;
+  routes: ServiceRoutes[],
+  { closers, log, metrics, health }: Process,
+): Promise<{ grpcPort: number; http: string }> {
   const { host, certificates, maxConnectionAgeMs, reflection } = settings;
-  certificates?.observe(process);
-  const ops = await startOpsServer({ port: settings.opsPort, host, ...process });
-  closers.add('ops server', ops.close);
-
-  const { routes } = await start();
   const verifier = new TokenVerifier({ audience, trusted: settings.trust });
   const shared = { host, certificates, routes, verifier, log, metrics };
   const grpc = await startGrpcServer({
@@ -87,5 +77,5 @@ export async function serve(
   closers.add('gRPC server', grpc.close);
   const http = await startHttpServer({ ...shared, port: settings.httpPort });
   closers.add('HTTP server', http.close);
-  log.info({ grpcPort: grpc.port, http: http.url, ops: ops.url }, 'serving');
+  return { grpcPort: grpc.port, http: http.url };
 }

@@ -47,14 +47,14 @@ async function startProcess(
 ): Promise<void> {
   const { server, ops, client, kafka } = settings;
   const bus = kafka && (await import('@creditlane/events/bus-from-config')).openBus(kafka, process);
+  (server ?? client)?.certificates?.observe(process);
+  // Probes are answered before the service starts: one that waits for its database is live and not ready.
+  const probes = await startOpsServer({ ...ops, ...process });
+  process.closers.add('ops server', probes.close);
   const { endpoints, signer } = client ?? {};
-  const start = () => startService(service, settings, { process, bus, endpoints, signer });
-  if (server !== undefined) {
-    const startRoutes = async () => ({ routes: (await start()).routes ?? [] });
-    return serve(service.name, server, process, startRoutes);
-  }
-  client?.certificates?.observe(process);
-  const { close } = await startOpsServer({ host: ops.host, port: ops.opsPort, ...process });
-  process.closers.add('ops server', close);
-  await start();
+  const parts = { process, bus, endpoints, signer };
+  const { routes = [] } = await startService(service, settings, parts);
+  if (server === undefined) return;
+  const served = await serve(service.name, server, routes, process);
+  process.log.info({ ...served, ops: probes.url }, 'serving');
 }

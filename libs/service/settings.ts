@@ -1,7 +1,7 @@
 /** The settings of a service: its own, and those of the database, calls and topics that its manifest declares. */
 import { KAFKA } from '@creditlane/events/kafka-config';
 import { clientSettings } from '@creditlane/rpc/client-settings';
-import { OPS, SERVER_SETTINGS } from '@creditlane/rpc/serve';
+import { HOST, SERVER_SETTINGS } from '@creditlane/rpc/serve';
 import { refuse } from '@creditlane/runtime/env';
 import { PROCESS } from '@creditlane/runtime/run';
 import { type Setting, setting, type Variable, variablesOf } from '@creditlane/runtime/setting';
@@ -34,7 +34,7 @@ export function processSettings(service: ServiceDeclaration) {
   return {
     ...localSettings(service),
     server: serves === 'calls' ? SERVER_SETTINGS : NOTHING,
-    ops: setting.all(OPS),
+    ops: OPS,
     client: calls === undefined ? NOTHING : clientSettings(name, calls, defaultAddresses),
     kafka: publishes === undefined && consumes === undefined ? NOTHING : KAFKA,
   };
@@ -44,6 +44,12 @@ export function processSettings(service: ServiceDeclaration) {
 export function processVariables(service: ServiceDeclaration): Variable[] {
   return variablesOf({ ...processSettings(service), ...PROCESS });
 }
+
+/** The settings of every process: the address to listen on, and the port of probes and metrics. */
+export const OPS = setting.all({
+  host: HOST,
+  port: setting.port('OPS_PORT', { default: 9090, about: 'The port of probes and metrics.' }),
+});
 
 const NOTHING: Setting<undefined> = { variables: [], read: () => undefined };
 
