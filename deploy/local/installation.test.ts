@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -120,6 +120,21 @@ describe.runIf(process.getuid?.() === 0)('on a disk with too little space', () =
   test('a data directory beside other files that fill the disk is refused, also with --reset', async () => {
     await fill('notes');
     await expect(refused(true)).rejects.toThrow(/has 28\d MiB free/);
+  });
+
+  test('a disk with no byte free: a start with --reset says what to delete, leaves nothing, and succeeds afterwards', async () => {
+    await write('inbox.jsonl', {});
+    await mkdir(join(dataDir, 'postgres'));
+    const { bavail, bsize } = await statfs(dataDir);
+    const rest = String(bavail * bsize);
+    await run('fallocate', ['--length', rest, join(dataDir, 'postgres', 'data')]);
+    const before = await readdir(dataDir);
+    await expect(refused(true)).rejects.toThrow(
+      'The disk is full. Delete something on it, such as inbox.jsonl in the data directory (the webhooks received so far), and try again.',
+    );
+    expect(await readdir(dataDir)).toEqual(before);
+    await rm(join(dataDir, 'inbox.jsonl'));
+    await openInstallation(true, async () => {});
   });
 });
 

@@ -75,3 +75,27 @@ test('a process that was killed while it replaced a lock keeps nobody from doing
   await release();
   expect(await readdir(dir)).toEqual([]);
 });
+
+test('what processes left that were killed before they had the lock is deleted, and nothing of a living process', async () => {
+  const dead = JSON.stringify({ pid: NO_PROCESS, startTime: '1' });
+  const alive = JSON.stringify(await identifyProcess(process.ppid));
+  for (const [end, text] of [
+    ['dead', dead],
+    ['alive', alive],
+    // A process that has not yet written its name.
+    ['empty', ''],
+  ] as const) {
+    await writeFile(join(dir, `instance.lock.${end}`), text);
+    const guard = `instance.lock.evicting.${end}`;
+    await mkdir(join(dir, guard));
+    await writeFile(join(dir, guard, guard), text);
+  }
+  const release = await lockInstance(dir);
+  await release();
+  expect((await readdir(dir)).toSorted()).toEqual([
+    'instance.lock.alive',
+    'instance.lock.empty',
+    'instance.lock.evicting.alive',
+    'instance.lock.evicting.empty',
+  ]);
+});

@@ -16,13 +16,18 @@ const EXPLAINED = [
   KafkaBrokerError,
 ];
 
+/** Even to delete the data, `--reset` needs some KiB: the lock of the data directory is a file. */
+const DISK_FULL =
+  'The disk is full. Delete something on it, such as inbox.jsonl in the data directory (the webhooks received so far), ' +
+  'and try again.';
+
 /** The error to end with: a StartError where the user can do something about it. */
 export function explain(error: unknown): unknown {
   if (EXPLAINED.some((kind) => error instanceof kind) && error instanceof Error) {
     return new StartError(error.message);
   }
   const { code, port, syscall } = error as NodeJS.ErrnoException & { port?: number };
-  if (code === 'ENOSPC') return new StartError('The disk is full.');
+  if (code === 'ENOSPC') return new StartError(DISK_FULL);
   if (code === 'EADDRINUSE' && syscall === 'listen') {
     return new StartError(`Port ${port} is in use. Choose another with --port.`);
   }
