@@ -1,9 +1,10 @@
-// The frame of a command: help, options, one line for wrong options.
+// The frame of a command: help, options, one line for errors that the user can mend.
 import { UsageError } from './options.ts';
+import { explain, StartError } from './start-error.ts';
 
 /**
- * Runs a command: prints the help for `--help`, prints one line and fails on options that cannot be
- * read, or calls `work` with the options.
+ * Runs a command: prints the help for `--help`, or calls `work` with the options. Prints one line and fails on options that cannot
+ * be read, and where `work` throws an error that the user can mend.
  */
 export async function runCommand<O>(
   help: string,
@@ -17,8 +18,9 @@ export async function runCommand<O>(
   }
   try {
     await work(readOptions(argv));
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+  } catch (thrown) {
+    const error = explain(thrown);
+    if (!(error instanceof UsageError || error instanceof StartError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;
   }

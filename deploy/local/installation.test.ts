@@ -86,7 +86,7 @@ test('the processes of a data directory in use are not stopped as if they were l
   await mkdir(join(dataDir, 'processes'));
   await writePidFile(join(dataDir, 'processes', 'decisions'), child.pid ?? 0);
   const release = await lockInstance(dataDir);
-  expect(await stopLeftoverProcesses(dataDir)).toEqual([]);
+  await expect(stopLeftoverProcesses(dataDir)).rejects.toThrow(/^Another Creditlane /);
   expect(child.signalCode).toBeNull();
   await release();
   expect(await stopLeftoverProcesses(dataDir)).toEqual(['decisions']);

@@ -18,7 +18,7 @@ import type { Options } from './options.ts';
 import type { Platform } from './platform.ts';
 import { choosePorts, type Ports } from './ports.ts';
 import { openSecrets } from './secrets-file.ts';
-import { explain, StartError } from './start-error.ts';
+import { explain } from './start-error.ts';
 
 export interface InstallationOptions extends Options {
   /** The services of the platform; all of SERVICES when left out. */
@@ -104,19 +104,13 @@ async function openInstallation(
 }
 
 /**
- * Kills the processes that a killed launcher left running on a data directory, and resolves to their names. Kills none while a
- * process uses the directory: they are its own, or it kills them. In a directory that is no data directory it reads, makes and
- * deletes nothing.
+ * Kills the processes that a killed launcher left running on a data directory, and resolves to their names. Kills none while
+ * another process holds the instance lock, and throws `StartError`: that process started them, or kills them at its start. In a
+ * directory that is no data directory it reads, makes and deletes nothing.
  */
 export async function stopLeftoverProcesses(dir: string): Promise<string[]> {
   if (!isDataDir(dir)) return [];
-  let release: () => Promise<void>;
-  try {
-    release = await lockInstance(dir);
-  } catch (error) {
-    if (error instanceof StartError) return [];
-    throw error;
-  }
+  const release = await lockInstance(dir);
   try {
     return await killLeftoverProcesses(dir);
   } finally {

@@ -42,6 +42,23 @@ test('processes that a killed launcher left on a data directory are killed, and 
   expect((await readdir(dir)).toSorted()).toEqual(['creditlane.json', 'processes']);
 });
 
+test('on a data directory that another process is about to use, down says so and kills nothing', async () => {
+  const { dir, child } = await leaveProcess('decisions');
+  await writeFile(join(dir, 'creditlane.json'), '{"layoutVersion":1}');
+  // The lock of a process that ended, which another process is replacing.
+  await writeFile(join(dir, 'instance.lock'), JSON.stringify({ pid: 2 ** 30, startTime: '1' }));
+  const guard = join(dir, 'instance.lock.evicting');
+  await mkdir(guard);
+  await writePidFile(join(guard, 'of-the-other-process'), process.pid);
+  const down = run(process.execPath, [DOWN, '--data-dir', dir]);
+  await expect(down).rejects.toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `Another Creditlane (process ${process.pid}) is starting. Try again.\n`,
+  });
+  expect(child.signalCode).toBeNull();
+});
+
 test('an empty path, as an unset variable gives it, is refused', async () => {
   const refused = run(process.execPath, [DOWN, '--data-dir', '']);
   await expect(refused).rejects.toMatchObject({ stderr: '--data-dir: no path is given.\n' });

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { runCommand } from '@creditlane/local/command';
 import { stopLeftoverProcesses } from '@creditlane/local/installation';
 import { findHolder } from '@creditlane/local/instance-lock';
+import { StartError } from '@creditlane/local/start-error';
 import { exitsWithin } from '@creditlane/supervision/pid-file';
 import { CLOSE_WITHIN_MS, DOWN_HELP, readDownOptions } from './options.ts';
 
@@ -27,7 +28,10 @@ await runCommand(DOWN_HELP, readDownOptions, async ({ dataDir }) => {
     await exitsWithin(holder, STOP_WITHIN_MS);
   }
   // The launcher leaves some of its processes running, too, when a second Ctrl-C has ended it.
-  await stopLeftoverProcesses(dir);
+  await stopLeftoverProcesses(dir).catch((error: unknown) => {
+    // Another process that starts on the directory by now kills them itself.
+    if (!(error instanceof StartError)) throw error;
+  });
   print(
     hasStopped ? 'Creditlane has stopped.' : 'Creditlane did not stop by itself and was killed.',
   );
