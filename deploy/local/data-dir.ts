@@ -1,9 +1,10 @@
 // The data directory of an installation: its checks, its marker file, and what --reset deletes.
 import { existsSync } from 'node:fs';
-import { access, constants, mkdir, readdir, rm, statfs } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, readdir, rm, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { closeToOthers, postgresOsUser } from '@creditlane/embedded-postgres/os-user';
 import { draftOf } from '@creditlane/platform/private-file';
+import { ignoreMissing } from '@creditlane/supervision/missing-file';
 import { readJson, writeJson } from './json-file.ts';
 import { StartError } from './start-error.ts';
 
@@ -13,12 +14,15 @@ const LAYOUT_VERSION = 1;
 /** The space that a new database cluster, its write-ahead log and some days of use need. */
 const MIN_FREE_BYTES = 300 * 1024 * 1024;
 
+/** Of `lstat`, on every file system. */
+const BYTES_PER_BLOCK = 512;
+
 const MARKER = 'creditlane.json';
 
 /**
  * Creates the data directory if needed, closes it to other users of the machine, and returns its absolute
  * path. Throws `StartError`, and changes nothing, when it cannot be written, holds other files, is of a newer
- * version, or is not to be `reset` and has no space or a damaged marker.
+ * version, has no space after the `reset`, or is not to be `reset` and has a damaged marker.
  */
 export async function openDataDir(path: string, { reset = false } = {}): Promise<string> {
   const dir = resolve(path);
@@ -29,8 +33,7 @@ export async function openDataDir(path: string, { reset = false } = {}): Promise
     throw new StartError(`The data directory ${dir} cannot be written (${codeOf(error)}).`);
   }
   await refuseOtherLayouts(dir, reset);
-  // What fills the disk may be the data that a reset deletes.
-  if (!reset) await refuseFullDisk(dir);
+  await refuseFullDisk(dir, reset);
   await restrictAccess(dir);
   return dir;
 }
@@ -70,20 +73,39 @@ export async function markDataDir(dir: string): Promise<void> {
   await writeJson(join(dir, MARKER), { layoutVersion: LAYOUT_VERSION });
 }
 
+/** What a reset deletes, in this order. */
+const DATA = [
+  'postgres',
+  'kafka',
+  'processes',
+  'secrets.json',
+  'demo.json',
+  'demo-records.json',
+  'inbox.jsonl',
+  MARKER,
+];
+
 /** Deletes the files of Creditlane in a directory that `openDataDir` accepted, and no others. */
 export async function emptyDataDir(dir: string): Promise<void> {
-  for (const name of [
-    'postgres',
-    'kafka',
-    'processes',
-    'secrets.json',
-    'demo.json',
-    'demo-records.json',
-    'inbox.jsonl',
-    MARKER,
-  ]) {
-    await rm(join(dir, name), { recursive: true, force: true });
+  for (const name of DATA) await rm(join(dir, name), { recursive: true, force: true });
+}
+
+/** The space on the disk that `emptyDataDir` frees. */
+async function sizeOfData(dir: string): Promise<number> {
+  const sizes = await Promise.all(DATA.map((name) => sizeOf(join(dir, name))));
+  return sizes.reduce((sum, size) => sum + size);
+}
+
+/** The space that a file takes, or a directory with all that is in it; 0 when there is none, as processes left over delete files. */
+async function sizeOf(path: string): Promise<number> {
+  const stats = await lstat(path).catch(ignoreMissing);
+  if (stats === undefined) return 0;
+  let bytes = stats.blocks * BYTES_PER_BLOCK;
+  if (!stats.isDirectory()) return bytes;
+  for (const name of (await readdir(path).catch(ignoreMissing)) ?? []) {
+    bytes += await sizeOf(join(path, name));
   }
+  return bytes;
 }
 
 async function refuseOtherLayouts(dir: string, reset: boolean): Promise<void> {
@@ -125,14 +147,16 @@ async function layoutVersion(dir: string): Promise<number | 'damaged' | undefine
   }
 }
 
-/** Throws `StartError` when the disk has less space than an installation needs. */
-export async function refuseFullDisk(dir: string): Promise<void> {
+/** Throws `StartError` when the disk has less space than an installation needs, after what a `reset` frees. */
+async function refuseFullDisk(dir: string, reset: boolean): Promise<void> {
   const disk = await statfs(dir);
-  const freeBytes = disk.bavail * disk.bsize;
+  // What fills the disk may be the data that a reset deletes.
+  const freeBytes = disk.bavail * disk.bsize + (reset ? await sizeOfData(dir) : 0);
   if (freeBytes >= MIN_FREE_BYTES) return;
   const mib = (bytes: number) => Math.floor(bytes / 1024 / 1024);
   throw new StartError(
-    `The disk of ${dir} has ${mib(freeBytes)} MiB free; Creditlane needs ${mib(MIN_FREE_BYTES)} MiB.`,
+    `The disk of ${dir} has ${mib(freeBytes)} MiB free${reset ? ', with what --reset deletes' : ''}; ` +
+      `Creditlane needs ${mib(MIN_FREE_BYTES)} MiB.`,
   );
 }
 

@@ -8,7 +8,7 @@ import { SERVICES } from '@creditlane/platform/services';
 import type { Process } from '@creditlane/runtime/run';
 import type { AnyService } from '@creditlane/service/define-service';
 import { killFromPidFiles } from '@creditlane/supervision/pid-file';
-import { emptyDataDir, isDataDir, markDataDir, openDataDir, refuseFullDisk } from './data-dir.ts';
+import { emptyDataDir, isDataDir, markDataDir, openDataDir } from './data-dir.ts';
 import { announce } from './demo/announcement.ts';
 import { openDemoData, readFormerInboxPort } from './demo/demo-data.ts';
 import { HOST } from './host.ts';
@@ -94,7 +94,6 @@ async function openInstallation(
   await killLeftoverProcesses(dir);
   if (options.reset) await emptyDataDir(dir);
   await markDataDir(dir);
-  if (options.reset) await refuseFullDisk(dir);
   // A killed process leaves demo.json behind. Without the file, its readers wait for this start.
   await rm(demoFile(dir), { force: true });
   const pidFilesDir = pidFilesDirOf(dir);
