@@ -94,7 +94,8 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
         return new KafkaBrokerError(`A Kafka broker was not ready in time; see ${logFile}.`);
       }
       const output = await readFile(logFile, 'utf8');
-      return new KafkaBrokerError(`A Kafka broker could not start: ${reasonOf(output)}`);
+      const reason = reasonOf(output) ?? 'no reason given';
+      return new KafkaBrokerError(`A Kafka broker could not start: ${reason}`);
     },
     restart: RESTART,
     stopSignals,
@@ -126,8 +127,10 @@ async function prepareFolder(options: BrokerOptions): Promise<string> {
     const users = scramUsers.flatMap((user) => ['--add-scram', user]);
     const program = [...format, ...users, '--ignore-formatted'];
     await run('java', [...javaOptions(options), ...SMALL, ...program]).catch(
-      ({ stderr }: { stderr: string }) => {
-        throw new KafkaBrokerError(`Kafka cannot format its folder: ${reasonOf(stderr)}`);
+      // Not the error's message, which has the command line, and so the passwords of the users.
+      ({ stderr, signal, code }: { stderr: string; signal?: string; code?: number }) => {
+        const reason = reasonOf(stderr) ?? `Java ended with ${signal ?? `code ${code}`}`;
+        throw new KafkaBrokerError(`Kafka cannot format its folder: ${reason}`);
       },
     );
   }
@@ -148,7 +151,7 @@ function javaOptions({ classpath, classArchive }: BrokerOptions): string[] {
   return ['-cp', classpath, classArchive, ...LOG_OPTIONS];
 }
 
-function reasonOf(output: string): string {
+function reasonOf(output: string): string | undefined {
   // The frames of a Java stack have names such as `rethrowAsIOException`.
-  return lastErrorLine(output, /^(?!\s*at ).*(ERROR|Exception)/) ?? 'no reason given';
+  return lastErrorLine(output, /^(?!\s*at ).*(ERROR|Exception)/);
 }
