@@ -52,6 +52,16 @@ export interface EmbeddedKafka {
   close(): Promise<void>;
 }
 
+/** A data directory has a cluster of another size than was asked for. */
+export class KafkaSizeError extends KafkaBrokerError {
+  readonly brokers: number;
+
+  constructor(dataDir: string, brokers: number, wanted: number) {
+    super(`The Kafka in ${dataDir} has ${brokers === 1 ? '1 broker' : `${brokers} brokers`}, not ${wanted}.`);
+    this.brokers = brokers;
+  }
+}
+
 /**
  * Starts one broker or three, each of them a controller too (KRaft), and resolves once all serve. A
  * broker that ends by itself is started again, on its ports and its data. Throws
@@ -135,10 +145,7 @@ async function refuseOtherSize(dataDir: string, count: number): Promise<void> {
   }
   const { length } = folders;
   if (length === count) return;
-  throw new KafkaBrokerError(
-    `The Kafka in ${dataDir} has ${length === 1 ? '1 broker' : `${length} brokers`}, not ${count}. ` +
-      `Start with --brokers ${length}, or with --reset, which deletes all data.`,
-  );
+  throw new KafkaSizeError(dataDir, length, count);
 }
 
 async function brokerFolders(dataDir: string): Promise<string[]> {

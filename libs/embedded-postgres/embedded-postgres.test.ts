@@ -122,7 +122,7 @@ describe('a data directory', () => {
     await expect(start()).rejects.toMatchObject({
       reason: 'data_dir_of_other_version',
       message: expect.stringMatching(
-        /^PostgreSQL could not start on port \d+: its data directory is of PostgreSQL 17, and this one is 18\.\d+\. Use the version of Creditlane that made it, or start with --reset, which deletes all data\.$/,
+        /^PostgreSQL could not start on port \d+: its data directory is of PostgreSQL 17, and this one is 18\.\d+\.$/,
       ),
     });
   });

@@ -1,4 +1,4 @@
-/** Why an embedded PostgreSQL did not start: a reason for programs, and one line with the remedy. */
+/** Why an embedded PostgreSQL did not start: a reason for programs, and one line for people. */
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { lastErrorLine } from '@creditlane/supervision/logged-child';
 
@@ -53,8 +53,7 @@ export function errorFromOutput(output: string, fallback: string): EmbeddedPostg
   if (made !== undefined) {
     return new EmbeddedPostgresError(
       'data_dir_of_other_version',
-      `${fallback}: its data directory is of PostgreSQL ${made}, and this one is ${running}. ` +
-        'Use the version of Creditlane that made it, or start with --reset, which deletes all data.',
+      `${fallback}: its data directory is of PostgreSQL ${made}, and this one is ${running}.`,
     );
   }
   if (/PANIC|invalid primary checkpoint|incompatible with server|could not locate/.test(output)) {
