@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -137,6 +137,21 @@ describe.runIf(await canMountDisk())('on a disk with too little space', () => {
     const before = await readdir(dataDir);
     await expect(refused(true)).rejects.toThrow(/has 2[89]\d MiB free, with what --reset deletes;/);
     expect(await readdir(dataDir)).toEqual(before);
+  });
+
+  test('a disk with no byte free: a start with --reset says what to delete, leaves nothing, and succeeds afterwards', async () => {
+    await write('inbox.jsonl', {});
+    await mkdir(join(dataDir, 'postgres'));
+    const { bavail, bsize } = await statfs(dataDir);
+    const rest = String(bavail * bsize);
+    await run('fallocate', ['--length', rest, join(dataDir, 'postgres', 'data')]);
+    const before = await readdir(dataDir);
+    await expect(refused(true)).rejects.toThrow(
+      'The disk is full. Delete something on it, such as inbox.jsonl in the data directory (the webhooks received so far), and try again.',
+    );
+    expect(await readdir(dataDir)).toEqual(before);
+    await rm(join(dataDir, 'inbox.jsonl'));
+    await openInstallation(true, async () => {});
   });
 
   test('a disk with no byte free: a start with --reset says what to delete, leaves nothing, and succeeds afterwards', async () => {

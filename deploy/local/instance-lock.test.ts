@@ -77,7 +77,7 @@ test('a process that was killed while it replaced a lock keeps nobody from doing
   expect(await readdir(dir)).toEqual([]);
 });
 
-test('what processes left that were killed before they had the lock is deleted, and nothing of a living process', async () => {
+test('drafts of processes that were killed before they had the lock are deleted, and no others', async () => {
   const dead = JSON.stringify({ pid: NO_PROCESS, startTime: '1' });
   const alive = JSON.stringify(await identifyProcess(process.ppid));
   for (const [end, text] of [
