@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -92,8 +92,7 @@ test('the processes of a data directory in use are not stopped as if they were l
   expect(await stopLeftoverProcesses(dataDir)).toEqual(['decisions']);
 });
 
-const mountDisk = (dir: string) =>
-  run('mount', ['-t', 'tmpfs', '-o', 'size=310m', 'tmpfs', dir]);
+const mountDisk = (dir: string) => run('mount', ['-t', 'tmpfs', '-o', 'size=310m', 'tmpfs', dir]);
 
 /** Only root on Linux can, and not in every container. */
 async function canMountDisk(): Promise<boolean> {
