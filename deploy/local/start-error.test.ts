@@ -8,12 +8,15 @@ test.each([
   [3, 1, 'has 3 brokers, not 1. Start with --brokers 3, or with --reset, which deletes all data.'],
   // Somebody deleted a folder; no option makes two brokers.
   [2, 3, 'has 2 brokers, not 3. Start with --reset, which deletes all data.'],
-])('a Kafka of %i where %i are wanted: only options that exist are advised', (brokers, wanted, message) => {
-  expect(explain(new KafkaSizeError('/data', brokers, wanted))).toMatchObject({
-    name: 'StartError',
-    message: `The Kafka in /data ${message}`,
-  });
-});
+])(
+  'a Kafka of %i where %i are wanted: only options that exist are advised',
+  (brokers, wanted, message) => {
+    expect(explain(new KafkaSizeError('/data', brokers, wanted))).toMatchObject({
+      name: 'StartError',
+      message: `The Kafka in /data ${message}`,
+    });
+  },
+);
 
 test('a data directory of another PostgreSQL: the version that made it is advised, or --reset', () => {
   const error = new EmbeddedPostgresError('data_dir_of_other_version', 'It is of PostgreSQL 17.');

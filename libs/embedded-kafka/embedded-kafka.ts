@@ -57,7 +57,9 @@ export class KafkaSizeError extends KafkaBrokerError {
   readonly brokers: number;
 
   constructor(dataDir: string, brokers: number, wanted: number) {
-    super(`The Kafka in ${dataDir} has ${brokers === 1 ? '1 broker' : `${brokers} brokers`}, not ${wanted}.`);
+    super(
+      `The Kafka in ${dataDir} has ${brokers === 1 ? '1 broker' : `${brokers} brokers`}, not ${wanted}.`,
+    );
     this.brokers = brokers;
   }
 }

@@ -116,7 +116,7 @@ describe('a data directory', () => {
     expect(await query(adminUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  test('of another version of PostgreSQL is refused with both versions and the remedy', async () => {
+  test('of another version of PostgreSQL is refused with both versions', async () => {
     await (await start()).close();
     await writeFile(join(dataDir, 'cluster', 'PG_VERSION'), '17\n');
     await expect(start()).rejects.toMatchObject({
