@@ -74,3 +74,15 @@ function policyOf(objects: Manifest[], service: string): PolicySpec {
   if (policy === undefined) throw new Error(`${service} has no network policy`);
   return policy.spec;
 }
+
+test.skipIf(!helm).each([
+  ['pg.db.svc', 'db'],
+  ['pg.db.svc.cluster.local', 'db'],
+  ['pg-0.pg.db.svc.cluster.local', 'db'],
+  ['pg.db.svc.svc.example', 'db'],
+])('a database at %s is reached in the namespace %s', async (host, namespace) => {
+  const objects = await renderChart(helm, { postgres: { host, peers: [] } }, [fileOf('ci')]);
+  expect(JSON.stringify(policyOf(objects, 'decisions').egress)).toContain(
+    `{"kubernetes.io/metadata.name":"${namespace}"}`,
+  );
+});

@@ -146,7 +146,7 @@ the earlier ones have: sprig's functions that merge skip it. Refuses a limit bel
 - ipBlock: { cidr: {{ . }}/32 }
 {{- else if regexMatch `^[^.]+\.[^.]+\.svc(\..*)?$|^[^.]+\.[^.]+\.[^.]+\.svc(\..*)?$` . }}
 - namespaceSelector:
-    matchLabels: { kubernetes.io/metadata.name: {{ regexReplaceAll `^.*\.([^.]+)\.svc(\..*)?$` . "${1}" }} }
+    matchLabels: { kubernetes.io/metadata.name: {{ regexReplaceAll `^(?:[^.]+\.){1,2}?([^.]+)\.svc(\..*)?$` . "${1}" }} }
 {{- else }}
 {{- fail (printf "%s.peers is needed for network policies: the addresses of %s, such as [{ipBlock: {cidr: 10.1.2.3/32}}]" $.what .) }}
 {{- end }}
