@@ -1,4 +1,4 @@
-// By this guard one process at a time replaces the lock of a dead one.
+// The guard under which one process at a time replaces the instance lock of a process that died.
 import { mkdtemp, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isRunning, readPidFile, writePidFile } from '@creditlane/supervision/pid-file';
@@ -8,8 +8,9 @@ import { StartError } from './start-error.ts';
  * Runs `work` while no other process runs its own under the same guard. Throws `StartError` when one does.
  *
  * The guard is a directory that is never empty while it is held: the file in it names the holder. A directory cannot be
- * renamed over one that is not empty. The file of a holder that died is deleted by its name, which no other holder has. A lock that is
- * one file could not be replaced in this way: between the look at the file and its removal it may become another process's.
+ * renamed over one that is not empty. The file of a holder that died is deleted by its name, which no other holder has. The instance lock,
+ * which is one file, cannot be replaced in this way: between the read that finds its holder dead and the removal, another process
+ * may have put its own lock there.
  */
 export async function underGuard(guard: string, work: () => Promise<void>): Promise<void> {
   const mine = await mkdtemp(`${guard}.`);

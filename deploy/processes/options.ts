@@ -18,9 +18,9 @@ export interface UpOptions extends Options {
 const DATA_DIR = '.local-processes';
 
 /**
- * Within this time everything has stopped, what PostgreSQL takes beyond ten seconds left out: the services one after another and
- * the replicas of each together, which are killed after eight seconds; then PostgreSQL, killed after twenty; then the brokers of
- * Kafka, killed after three.
+ * Within this time everything has stopped: the services one after another and the replicas of each together, which are killed
+ * after eight seconds; then PostgreSQL, killed after twenty, of which `Closers.extraMs` adds those beyond the ten of a usual closer;
+ * then the brokers of Kafka, killed after three.
  */
 export const CLOSE_WITHIN_MS = 150_000;
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 
 const MAX_WEBHOOKS = 1_000;
-/** Of all bodies. Limits the memory: large bodies displace old webhooks sooner. */
+/** The most characters of all bodies together; limits the memory. Large bodies displace old webhooks sooner. */
 const MAX_TOTAL_CHARACTERS = 32 * 1024 * 1024;
 
 /** A webhook that was answered with success. */

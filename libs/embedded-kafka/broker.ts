@@ -60,7 +60,7 @@ export interface Broker {
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** Whether a broker's folder was formatted: before, it holds no data. */
+/** Whether a broker's folder was formatted. A folder that was not formatted holds no data. */
 export function isFormatted(folder: string): boolean {
   return existsSync(join(folder, 'data', 'meta.properties'));
 }
