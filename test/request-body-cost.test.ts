@@ -6,7 +6,11 @@ import { LaunchedPlatform } from './platform/launched-platform.ts';
 import { MetricSamples } from './platform/metric-samples.ts';
 import { createDataDir, removeDataDir } from './platform/temporary-data-dir.ts';
 
-/** Ten times what is needed. Without the limits, one body of 80 KB took 4 s of CPU time, in which nobody was answered. */
+/**
+ * Ten times what a body needs, with the reads that are sent meanwhile: one at a time, so the longer a body takes, the more of them.
+ * Without the limits, one body of 80 KB took 4 s of CPU time, in which nobody was
+ * answered.
+ */
 const MAX_CPU_SECONDS = 3;
 /** Of a read, on a machine that does much else: less than the gateway's deadline of 10 s, after which it answers 503. */
 const MAX_WAIT_MS = 8_000;
