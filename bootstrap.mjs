@@ -17,6 +17,10 @@ const TASKS = {
   start: { file: 'deploy/local/main.ts', about: 'run the platform in one process' },
   up: { file: 'deploy/processes/up.ts', about: 'run the platform with one process per service' },
   down: { file: 'deploy/processes/down.ts', about: 'stop the processes that "up" started' },
+  operate: {
+    file: 'deploy/processes/operate.ts',
+    about: "run an operator's command of a service beside a running platform",
+  },
   secrets: {
     file: 'deploy/compose/secrets.ts',
     about: 'generate the missing secrets of deploy/compose.yaml',

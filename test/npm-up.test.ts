@@ -126,6 +126,23 @@ describeWithKafka(kafka, 'npm run up', () => {
     expect(webhook?.path).toBe('/application-declined');
   });
 
+  test('npm run operate runs the commands of operators beside the services', {
+    timeout: 120_000,
+  }, async () => {
+    const operate = async (...args: string[]) => {
+      const command = [`${DEPLOY}/operate.ts`, '--data-dir', directory, ...args];
+      const { stdout } = await run(process.execPath, command);
+      return stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    };
+    expect(await operate('webhook-dispatcher', '--dead-letters')).toEqual([{ listed: 0 }]);
+    const verified = await operate('credit-file', '--verify-audit');
+    expect(verified.at(-1)).toEqual({ chains: verified.length - 1, broken: 0 });
+    expect(platform.output).toContain('npm run operate -- --help');
+  });
+
   test('the link to the PDF of the demo’s credit file opens as it is', async () => {
     expect((await openDemoDocument(demo)).status).toBe(200);
   });

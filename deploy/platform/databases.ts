@@ -21,16 +21,25 @@ export async function prepareDatabases(
   services: readonly AnyService[] = SERVICES,
 ): Promise<DatabaseUrls> {
   const owned = Object.entries(databaseNames(services)).map(([service, database]) => ({
-    service,
     name: database + suffix,
     password: secretsOf(secrets, service).databasePassword,
   }));
   await ensureDatabases(adminUrl, owned, { setPasswords: true });
-  const urls = owned.map(({ service, name, password }) => {
-    const url = new URL(adminUrl);
-    url.username = name;
-    url.password = password;
-    url.pathname = `/${name}`;
+  return databaseUrlsOf(adminUrl, secrets, suffix, services);
+}
+
+/** The URLs of the databases that `prepareDatabases` has made, on the server that `serverUrl` reaches. */
+export function databaseUrlsOf(
+  serverUrl: string,
+  secrets: Secrets,
+  suffix = '',
+  services: readonly AnyService[] = SERVICES,
+): DatabaseUrls {
+  const urls = Object.entries(databaseNames(services)).map(([service, database]) => {
+    const url = new URL(serverUrl);
+    url.username = database + suffix;
+    url.password = secretsOf(secrets, service).databasePassword;
+    url.pathname = `/${database}${suffix}`;
     return [service, url.href];
   });
   return Object.fromEntries(urls) as DatabaseUrls;

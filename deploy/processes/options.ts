@@ -1,4 +1,4 @@
-// The command lines of `npm run up` and `npm run down`.
+// The command lines of `npm run up`, `npm run down` and `npm run operate`.
 import {
   dataDirOf,
   OPTIONS,
@@ -7,7 +7,7 @@ import {
   parseOptions,
   UsageError,
 } from '@creditlane/local/options';
-import { SERVICES } from '@creditlane/platform/services';
+import { DATABASES, SERVICES } from '@creditlane/platform/services';
 import type { Replicas } from './instances.ts';
 
 export interface UpOptions extends Options {
@@ -38,6 +38,7 @@ export const UP_HELP = `Creditlane on this machine: each service a process of it
   --help            this text
 
 LOG_LEVEL=debug shows every call. KAFKA_BROKERS=host:port uses a cluster that is running already.
+npm run operate -- --help says how an operator's command runs beside it.
 `;
 
 export const DOWN_HELP = `Stops what "npm run up" started, from wherever it was started.
@@ -46,6 +47,18 @@ export const DOWN_HELP = `Stops what "npm run up" started, from wherever it was 
 
   --data-dir PATH   the data directory it runs on (default ${DATA_DIR})
   --help            this text
+`;
+
+export const OPERATE_HELP = `Runs an operator's command of a service on the databases of a running platform.
+
+  npm run --silent operate -- [options] SERVICE --COMMAND [its options]
+
+  --data-dir PATH   the data directory of the platform (default ${DATA_DIR}); that of npm start is .local
+  --help            this text
+
+SERVICE is ${Object.keys(DATABASES).join(', ')}.
+Commands are those of docs/operations, such as webhook-dispatcher --dead-letters. With an unknown one,
+such as --commands, the service lists its own. Paths begin at this repository.
 `;
 
 /** Reads the command line of `npm run up`. Throws `UsageError`. */
@@ -66,6 +79,26 @@ export function readUpOptions(argv: string[]): UpOptions {
 export function readDownOptions(argv: string[]): { dataDir: string } {
   const values = parseOptions(argv, { 'data-dir': OPTIONS['data-dir'] });
   return { dataDir: dataDirOf(values, DATA_DIR) };
+}
+
+/** Reads the command line of `npm run operate`. Throws `UsageError`. */
+export function readOperateOptions(argv: string[]): {
+  dataDir: string;
+  service: string;
+  command: string[];
+} {
+  const services = Object.keys(DATABASES);
+  const at = argv.findIndex((arg) => services.includes(arg));
+  const [service, ...command] = at === -1 ? [] : argv.slice(at);
+  if (service === undefined) {
+    throw new UsageError(`No service is named, such as ${services.join(', ')}. See --help.`);
+  }
+  // Without a command, or with --check, the service itself would start, or report what only its process needs.
+  if (!/^--(?!check$)./.test(command[0] ?? '')) {
+    throw new UsageError(`No command of ${service} is named, such as --migrate. See --help.`);
+  }
+  const values = parseOptions(argv.slice(0, at), { 'data-dir': OPTIONS['data-dir'] });
+  return { dataDir: dataDirOf(values, DATA_DIR), service, command };
 }
 
 function readBrokers(text: string): 1 | 3 {

@@ -7,6 +7,7 @@ import { HOST } from '@creditlane/local/host';
 import { StartError } from '@creditlane/local/start-error';
 import type { Readiness } from '@creditlane/runtime/health';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { AnyService } from '@creditlane/service/define-service';
 import { SupervisedProcess } from '@creditlane/supervision/supervised-process';
 import type { Instance } from './instances.ts';
 import { showLines } from './log-lines.ts';
@@ -60,13 +61,17 @@ export class ServiceProcess extends SupervisedProcess {
   }
 }
 
+/** The file that runs a service, or a command of its operators. */
+export function mainFileOf(service: AnyService): string {
+  return join(SERVICES_DIR, service.name, 'main.ts');
+}
+
 function spawnService(
   { name, service }: Instance,
   { env, write }: Pick<ServiceProcessOptions, 'env' | 'write'>,
 ): ChildProcess {
-  const main = join(SERVICES_DIR, service.name, 'main.ts');
   const flags = ['--disable-warning=ExperimentalWarning', '--import', WATCHDOG];
-  const child = spawn(process.execPath, [...flags, main], {
+  const child = spawn(process.execPath, [...flags, mainFileOf(service)], {
     // A group of its own: Ctrl-C is for the launcher. The parent-death watchdog ends the service when
     // the launcher is killed.
     detached: true,

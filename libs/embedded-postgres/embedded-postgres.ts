@@ -7,6 +7,7 @@ import { isMissing } from '@creditlane/supervision/missing-file';
 import { ADMIN, initialiseOnce, makeDataDir, makeSocketDir, stopOrphan } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import { assertReachable, postgresOsUser } from './os-user.ts';
+import { findPostmaster } from './postmaster.ts';
 import { superviseServer } from './server.ts';
 
 export interface EmbeddedPostgresOptions {
@@ -93,6 +94,12 @@ export async function startEmbeddedPostgres(
 export async function stopEmbeddedPostgres(dataDir: string, log?: Log): Promise<boolean> {
   const dir = resolve(dataDir);
   return stopOrphan(join(dir, 'cluster'), await readOwner(join(dir, OWNER_FILE)), log);
+}
+
+/** The port of the PostgreSQL that runs on a data directory; undefined while none does. */
+export async function findServerPort(dataDir: string): Promise<number | undefined> {
+  const postmaster = await findPostmaster(join(resolve(dataDir), 'cluster'));
+  return postmaster === 'stale' ? undefined : postmaster?.port;
 }
 
 async function startOnFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {

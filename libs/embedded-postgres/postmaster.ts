@@ -19,6 +19,7 @@ export const STOP_WITHIN_MS = STOP_SIGNALS.reduce((sum, { waitMs }) => sum + wai
 
 export interface Postmaster extends ProcessIdentity {
   parentPid: number;
+  port: number;
 }
 
 /**
@@ -33,11 +34,12 @@ export async function findPostmaster(cluster: string): Promise<Postmaster | 'sta
     if (isMissing(error)) return undefined;
     throw error;
   }
-  const pid = Number(text.split('\n', 1)[0]);
+  // The first lines: process, data directory, time of the start, port.
+  const [pid = 0, , , port = 0] = text.split('\n').map(Number);
   const found = pid > 0 ? await readProcess(pid) : undefined;
   if (found === undefined) return undefined;
   const { command, parentPid, startTime } = found;
-  return command.includes(cluster) ? { pid, parentPid, startTime } : 'stale';
+  return command.includes(cluster) ? { pid, parentPid, startTime, port } : 'stale';
 }
 
 /** Stops a server, and resolves to whether it has ended. Throws when the system permits no signal. */

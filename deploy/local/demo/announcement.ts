@@ -63,10 +63,11 @@ Ctrl-C stops everything; the data stays.
 `;
 }
 
-/** A line for each process, where there are several.  */
+/** A line for each process, where there are several, and how operators' commands run beside them. */
 function processes(services: Record<string, ServiceAddress>): string {
   const lines = Object.entries(services).map(
     ([name, { pid, opsUrl }]) => `  ${name.padEnd(19)} ${opsUrl}/readyz   (process ${pid})\n`,
   );
-  return lines.length === 0 ? '' : `\n${lines.join('')}`;
+  const commands = "  Operators' commands npm run operate -- --help\n";
+  return lines.length === 0 ? '' : `\n${lines.join('')}\n${commands}`;
 }
