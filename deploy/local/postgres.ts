@@ -5,11 +5,7 @@ import {
   startEmbeddedPostgres,
 } from '@creditlane/embedded-postgres/embedded-postgres';
 import { STOP_WITHIN_MS } from '@creditlane/embedded-postgres/postmaster';
-import {
-  type DatabaseUrls,
-  databaseUrlsOf,
-  prepareDatabases,
-} from '@creditlane/platform/databases';
+import { type DatabaseUrls, prepareDatabases } from '@creditlane/platform/databases';
 import type { Process } from '@creditlane/runtime/run';
 import { HOST } from './host.ts';
 import type { Installation } from './installation.ts';
@@ -33,15 +29,9 @@ export async function openPostgres(
   return prepareDatabases(socketUrl, secrets, '', services);
 }
 
-/** The URLs of the services' databases in the PostgreSQL that runs on the data directory. Throws `StartError` while none does. */
-export async function findDatabases({
-  dir,
-  secrets,
-  services,
-}: Pick<Installation, 'dir' | 'secrets' | 'services'>): Promise<DatabaseUrls> {
+/** The address of the PostgreSQL that runs on the data directory. Throws `StartError` while none does. */
+export async function findServerUrl(dir: string): Promise<string> {
   const port = await findServerPort(join(dir, FOLDER));
-  if (port === undefined) {
-    throw new StartError(`Nothing runs on ${dir}. Name another data directory with --data-dir.`);
-  }
-  return databaseUrlsOf(`postgres://${HOST}:${port}`, secrets, '', services);
+  if (port !== undefined) return `postgres://${HOST}:${port}`;
+  throw new StartError(`Nothing runs on ${dir}. Name another data directory with --data-dir.`);
 }

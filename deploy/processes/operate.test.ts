@@ -56,7 +56,6 @@ describe('npm run operate', () => {
 
   test('on a data directory without a running platform is refused in one line', async () => {
     const elsewhere = await mkdtemp(join(tmpdir(), 'creditlane-operate-'));
-    await openSecrets(elsewhere, SERVICES);
     await expect(operate('--data-dir', elsewhere, 'decisions', '--migrate')).rejects.toMatchObject({
       code: 1,
       stderr: `Nothing runs on ${elsewhere}. Name another data directory with --data-dir.\n`,

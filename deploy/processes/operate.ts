@@ -3,9 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { runCommand } from '@creditlane/local/command';
-import { findDatabases } from '@creditlane/local/postgres';
+import { findServerUrl } from '@creditlane/local/postgres';
 import { readSecrets } from '@creditlane/local/secrets-file';
 import { settingsOf } from '@creditlane/local/settings';
+import { databaseUrlsOf } from '@creditlane/platform/databases';
 import { SERVICES } from '@creditlane/platform/services';
 import { OPERATE_HELP, readOperateOptions } from './options.ts';
 import { mainFileOf } from './service-process.ts';
@@ -15,8 +16,9 @@ await runCommand(OPERATE_HELP, readOperateOptions, async ({ dataDir, service: na
   const services = SERVICES.filter((service) => service.name === name);
   const [service] = services;
   if (service === undefined) throw new Error(`there is no service ${name}`);
+  const serverUrl = await findServerUrl(dir);
   const secrets = await readSecrets(dir);
-  const databaseUrls = await findDatabases({ dir, secrets, services });
+  const databaseUrls = databaseUrlsOf(serverUrl, secrets, '', services);
   // A command serves nobody.
   const settings = settingsOf(service, { secrets, databaseUrls, ports: { api: 0 } });
   // Ctrl-C reaches the command, too, which ends in order.
