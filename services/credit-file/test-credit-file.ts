@@ -39,6 +39,22 @@ export interface TestApplicant {
   retailerId: string;
 }
 
+/** The service, which asks this bureau, at a time that is later by the offset. */
+function serviceWith(bureau: FakeBureau, now: { offsetMs: number }) {
+  return {
+    ...creditFile,
+    start: (context: Parameters<typeof startCreditFile>[0]) =>
+      startCreditFile(context, {
+        // Without a pause between attempts.
+        random: () => 0,
+        pollMs: 50,
+        erasureTimes: { pollMs: 50, baseMs: 50, capMs: 500 },
+        clock: () => new Date(Date.now() + now.offsetMs),
+        sendInquiry: (pending, credentials) => bureau.inquire(pending, credentials),
+      }),
+  };
+}
+
 /** Starts the service; the caller closes it. */
 export async function startTestCreditFiles(settings: Record<string, string> = {}) {
   const database = await createTestDatabase('credit_file');
@@ -65,18 +81,7 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
     };
     const values = readSettings(env, localSettings(creditFile));
     const stop = () => process.closers.close();
-    const service = {
-      ...creditFile,
-      start: (context: Parameters<typeof startCreditFile>[0]) =>
-        startCreditFile(context, {
-          // Without a pause between attempts.
-          random: () => 0,
-          pollMs: 50,
-          erasureTimes: { pollMs: 50, baseMs: 50, capMs: 500 },
-          clock: () => new Date(Date.now() + now.offsetMs),
-          sendInquiry: (pending, credentials) => bureau.inquire(pending, credentials),
-        }),
-    };
+    const service = serviceWith(bureau, now);
     const deps = { process, isAlone, ...peers(process, applications) };
     const { routes } = await startService(service, values, deps).catch(async (error) => {
       await stop();
