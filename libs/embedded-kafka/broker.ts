@@ -60,11 +60,6 @@ export interface Broker {
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** Whether a broker's folder was formatted. A folder that was not formatted holds no data. */
-export function isFormatted(folder: string): boolean {
-  return existsSync(join(folder, 'data', 'meta.properties'));
-}
-
 /** Kills the broker that a killed process left running on its folder. Resolves to whether there was one. */
 export function killLeftoverBroker(folder: string): Promise<boolean> {
   return killFromPidFile(join(folder, PID_FILE));
@@ -122,7 +117,7 @@ async function prepareFolder(options: BrokerOptions): Promise<string> {
   await rm(settings, { force: true });
   const text = lines.map(([name, value]) => `${name}=${value}\n`).join('');
   await writeFile(settings, text, { mode: 0o600 });
-  if (!isFormatted(folder)) {
+  if (!existsSync(join(data, 'meta.properties'))) {
     const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', settings];
     const users = scramUsers.flatMap((user) => ['--add-scram', user]);
     const program = [...format, ...users, '--ignore-formatted'];

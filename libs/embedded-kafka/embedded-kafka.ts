@@ -5,13 +5,7 @@ import { join, resolve } from 'node:path';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
 import { isMissing } from '@creditlane/supervision/missing-file';
-import {
-  type Broker,
-  isFormatted,
-  KafkaBrokerError,
-  killLeftoverBroker,
-  startBroker,
-} from './broker.ts';
+import { type Broker, KafkaBrokerError, killLeftoverBroker, startBroker } from './broker.ts';
 import type { KafkaPasswords } from './broker-access.ts';
 import { listenersOf, settingsOf } from './broker-settings.ts';
 import { classArchiveOption } from './class-archive.ts';
@@ -85,7 +79,7 @@ export async function startKafka(options: EmbeddedKafkaOptions): Promise<Embedde
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // Earlier versions made the directory with mode 0755.
   await chmod(dataDir, 0o700);
-  await refuseOtherSize(dataDir, count);
+  await deleteUnusedFolders(dataDir, count);
   const clusterId = await readClusterId(join(dataDir, 'cluster-id'));
   const ports = options.ports ?? (await findFreePorts(2 * count));
   const running = new Map<number, Broker>();
@@ -134,20 +128,29 @@ export async function stopEmbeddedKafka(dataDir: string): Promise<boolean> {
 }
 
 /**
- * The size of a cluster cannot be changed by a setting: voters and replicas would have to be moved. A first start that failed
- * may have left folders without data, which are no cluster; those that the new one does not use are deleted.
+ * Deletes the folders that a cluster of `count` brokers does not use: a first start of a larger one, which failed, has left them.
+ * Throws `KafkaSizeError` when a folder has data: the size of a cluster cannot be changed by a setting, as voters and
+ * replicas would have to be moved.
  */
-async function refuseOtherSize(dataDir: string, count: number): Promise<void> {
+async function deleteUnusedFolders(dataDir: string, count: number): Promise<void> {
   const folders = await brokerFolders(dataDir);
-  if (!folders.some(isFormatted)) {
-    const used = Array.from({ length: count }, (_, index) => join(dataDir, FOLDER + index));
-    const unused = folders.filter((folder) => !used.includes(folder));
-    await Promise.all(unused.map((folder) => rm(folder, { recursive: true })));
-    return;
+  if (folders.length === count) return;
+  if ((await Promise.all(folders.map(hasData))).includes(true)) {
+    throw new KafkaSizeError(dataDir, folders.length, count);
   }
-  const { length } = folders;
-  if (length === count) return;
-  throw new KafkaSizeError(dataDir, length, count);
+  const used = Array.from({ length: count }, (_, index) => join(dataDir, FOLDER + index));
+  const unused = folders.filter((folder) => !used.includes(folder));
+  await Promise.all(unused.map((folder) => rm(folder, { recursive: true })));
+}
+
+/** Whether a broker's folder has anything that a broker has stored, be it incomplete. */
+async function hasData(folder: string): Promise<boolean> {
+  try {
+    return (await readdir(join(folder, 'data'))).length > 0;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
 }
 
 async function brokerFolders(dataDir: string): Promise<string[]> {

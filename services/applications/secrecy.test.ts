@@ -173,10 +173,8 @@ test('after an erasure no copy of the data opens with the key ring, and one that
   const { applicationId, primaryApplicant, coApplicant } = application;
   const applicantId = primaryApplicant?.applicantId ?? '';
   const target = { applicationId, creditorId, integrationId: randomUUID() };
-  const { exportId } = await fixture.service.applications.exportApplication(
-    target,
-    asIntegration(retailerId),
-  );
+  const as = asIntegration(retailerId);
+  const { exportId } = await fixture.service.applications.exportApplication(target, as);
   const before = await findStored(applicantId);
   const exported = 'SELECT sealed, sealed_with FROM exports WHERE id = $1';
   const { rows: exportRows } = await fixture.sql.query(exported, [exportId]);
@@ -215,18 +213,15 @@ test('after an erasure no copy of the data opens with the key ring, and one that
     asCreditFile,
   );
   expect(subject.consent).toBeUndefined();
-  const { creditorId: otherCreditorId } = await registerTenant(fixture);
-  const submitted = fixture.service.applications.submitApplication(
-    aSubmission(application, tenant, [otherCreditorId]),
-    asIntegration(retailerId),
-  );
-  await expect(submitted).rejects.toMatchObject({ code: 'applicant_erased' });
+  const { creditorId: other } = await registerTenant(fixture);
   const consent = { purpose: 'CREDIT_APPLICATION', textVersion: 'v3', capturedBy: tenant.userId };
-  const recorded = fixture.service.consents.recordConsent(
-    { applicationId, applicantId, ...consent },
-    asIntegration(retailerId),
-  );
-  await expect(recorded).rejects.toMatchObject({ code: 'applicant_erased' });
+  const { applications, consents } = fixture.service;
+  for (const refused of [
+    () => applications.submitApplication(aSubmission(application, tenant, [other]), as),
+    () => consents.recordConsent({ ...target, applicantId, ...consent }, as),
+  ]) {
+    await expect(refused()).rejects.toMatchObject({ code: 'applicant_erased' });
+  }
   expect(await eraseApplicant(fixture, retailerId, applicantId)).toBe(true);
   expect((await findStored(applicantId)).sealed).toHaveLength(0);
 });

@@ -7,39 +7,9 @@ import { hexSignature } from '../platform/hex-signature.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
 import type { ReceivedWebhook } from '../platform/webhook-inbox-client.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../platform/webhook-receiver.ts';
+import { at, FIELDS, isEmpty } from './exported-fields.ts';
 
 type Json = Record<string, unknown>;
-
-/** Every field that integrations may read, where the document's example has it. The example changes with the document; this list only grows. */
-const FIELDS = `
-retailerId applicationId creditorId relationship
-primaryApplicant: firstName lastName sin dateOfBirth phoneNumber email
-coApplicant: firstName lastName sin dateOfBirth phoneNumber email
-primaryApplicant.addressHistory.0: addressType apartmentSuite city direction id monthlyRentOrMortgage.amount
-  monthlyRentOrMortgage.currency monthsAtAddress pOBoxNumber postalCode province residenceType searchAddress
-  streetName streetNo streetType yearsAtAddress
-primaryApplicant.employmentHistory.0: additionalIncomeSources.0 additionalIncomeSources.1 apartmentSuite city
-  direction employerName employmentPhone frequency grossIncome.amount grossIncome.currency id monthsWorked
-  occupation postalCode province status streetName streetNo streetType type yearsWorked
-worksheet: programId tierId extraCleanWholesaleValue.amount cleanWholesaleValue.amount
-  averageWholesaleValue.amount roughWholesaleValue.amount drivingDistancePerYear isZeroEmissionVehicle taxExempt
-  gstPercent gst.amount gstAdjusted pstHstPercent pstHst.amount pstHstAdjusted salePrice.amount cashDown.amount
-  rebate.amount registrationFee.amount creditorFee.amount dealerReserve.amount totalFinancedAmount.amount
-  worksheetPayment.amount worksheetPayment.currency tradeIn dealerAdminFee gpsFee licenseFee
-  installationDeliveryFee ahInsuranceFee lifeInsuranceFee gapInsurance extServiceContract firstPaymentDate
-  deliveryDate interestRate term frequency
-worksheet.vehicle: id vin status msrp.amount adjustedMsrp odometer.amount odometer.unit uvc year make model trim
-  series style colour carfaxClaims addOns.0 deducts.0
-worksheet.vehicle.addOnOptions.0: auto averageValue.amount cleanValue.amount extraCleanValue.amount id name
-  roughValue.amount
-worksheet.vehicle.deductOptions.0: auto averageValue.amount cleanValue.amount extraCleanValue.amount id name
-  roughValue.amount`
-  .trim()
-  .split(/\n(?! )/)
-  .flatMap((line) => {
-    const [, parent = '', names = ''] = /^(?:([^:]+): )?([^:]*)$/s.exec(line) ?? [];
-    return names.split(/\s+/).map((name) => (parent === '' ? name : `${parent}.${name}`));
-  });
 
 // Valid numbers that no other test data has.
 const [SIN, OTHER_SIN] = ['918273645', '927384650'].map(withCheckDigit) as [string, string];
@@ -400,18 +370,6 @@ function asRequest(exported: Json): Json {
     return Object.fromEntries(entries);
   };
   return convert(exported) as Json;
-}
-
-/** The value that a path such as "worksheet.vehicle.vin" leads to. */
-function at(value: unknown, path: string): unknown {
-  return path
-    .split('.')
-    .reduce((found, step) => (found as Json | undefined)?.[step], value as unknown);
-}
-
-function isEmpty(value: unknown): boolean {
-  if (value == null || value === '') return true;
-  return typeof value === 'object' && Object.keys(value).length === 0;
 }
 
 function bodyOf({ body }: ReceivedWebhook): Json {

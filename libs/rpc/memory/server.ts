@@ -17,8 +17,8 @@ import type { UnaryCall } from '../transport.ts';
 export type MemoryOptions = ProcedureDeps & { maxMessageBytes?: number };
 
 /**
- * Returns what makes calls to these services. Requests and answers are encoded and decoded as over a network, so
- * that caller and service share no object and the size limit holds.
+ * Returns the function that makes calls to these services. Requests and answers are encoded and decoded as over a
+ * network, so that caller and service share no object and the size limit holds.
  */
 export function mountInMemory(
   routes: readonly ServiceRoutes[],

@@ -43,6 +43,14 @@ describeWithKafka(await findKafka(), 'a start of Kafka', () => {
     });
   });
 
+  test('on a cluster that has lost the files by which its folders are recognised is refused, and deletes nothing', async () => {
+    await makeFolders(3);
+    const segments = join(dataDir, 'broker-2', 'data', 'creditlane.decisions.v1-0');
+    await mkdir(segments, { recursive: true });
+    await expect(start(1)).rejects.toMatchObject({ name: 'KafkaSizeError', brokers: 3 });
+    expect(await readdir(segments)).toEqual([]);
+  });
+
   test('on the folders of a larger cluster that were never formatted makes a new cluster', {
     timeout: 120_000,
   }, async () => {
