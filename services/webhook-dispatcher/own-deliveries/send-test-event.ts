@@ -106,7 +106,7 @@ export function createSendTestEvent(deps: TestEventDeps): SendTestEvent {
   };
 }
 
-/** Not the row of replays to the destination: while these wait for a delivery, the answer to a sent test event is recorded. */
+/** Replays to the destination take turns at another row: the answer to a test event is recorded while replays wait for a delivery. */
 const rowOf = ({ destinationId }: { destinationId: string }) => `test events of ${destinationId}`;
 
 /** The same for all requests with one idempotency key, so that a lease says whether it is that of the same request. */
