@@ -8,7 +8,8 @@ const run = promisify(execFile);
 test.each([
   [['--kubernets', 'creditlane'], "Unknown option '--kubernets'"],
   [['--kubernetes'], "Option '--kubernetes <value>' argument missing"],
-  [['--admin-url', 'postgres://127.0.0.1/postgres'], '--admin-url needs --kubernetes'],
+  [['--admin-url-file', 'admin-url'], '--admin-url-file needs --kubernetes'],
+  [['--kubernetes', 'creditlane', '--admin-url-file', '/no/file'], 'ENOENT: no such file'],
 ])(
   'npm run secrets with the options %j is refused with the reason and the help',
   async (args, reason) => {

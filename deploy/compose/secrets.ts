@@ -9,7 +9,8 @@ import { openEnvFile, parseEnvFile } from './env-file.ts';
 
 const HELP = `npm run secrets makes or completes deploy/.env.
   --kubernetes PREFIX   also prints the Secrets of charts/creditlane; PREFIX is its secretPrefix
-  --admin-url URL       with the Secret of the Job that makes the databases on that server
+  --admin-url-file F    with the Secret of the Job that makes the databases; the file F has the URL of a database of the
+                        server, with a user who may create databases and roles
 `;
 
 const FILE = fileURLToPath(new URL('../.env', import.meta.url));
@@ -20,30 +21,37 @@ const RESULTS = {
   unchanged: 'has every secret already; nothing was changed.',
 };
 
-function readOptions() {
+async function readOptions() {
   const text = { type: 'string' } as const;
   try {
-    const options = { kubernetes: text, 'admin-url': text, help: { type: 'boolean' } } as const;
-    const { values } = parseArgs({ options });
-    if (values['admin-url'] !== undefined && values.kubernetes === undefined) {
-      throw new Error('--admin-url needs --kubernetes');
+    const options = {
+      kubernetes: text,
+      'admin-url-file': text,
+      help: { type: 'boolean' },
+    } as const;
+    const { kubernetes, 'admin-url-file': adminUrlFile, help } = parseArgs({ options }).values;
+    if (adminUrlFile !== undefined && kubernetes === undefined) {
+      throw new Error('--admin-url-file needs --kubernetes');
     }
-    return values;
+    const adminDatabaseUrl = adminUrlFile && (await readFile(adminUrlFile, 'utf8')).trim();
+    if (adminDatabaseUrl !== undefined && !URL.canParse(adminDatabaseUrl)) {
+      throw new Error(`${adminUrlFile} must have one absolute URL`);
+    }
+    return { prefix: kubernetes, adminDatabaseUrl, help };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n${HELP}`);
     process.exit(2);
   }
 }
 
-const options = readOptions();
-if (options.help) {
+const { prefix, adminDatabaseUrl, help } = await readOptions();
+if (help) {
   process.stderr.write(HELP);
   process.exit(0);
 }
 const result = await openEnvFile(FILE, SERVICES);
 // The manifests alone on the standard output, for kubectl: `npm run --silent` adds no lines of npm's own.
 process.stderr.write(`${FILE} ${RESULTS[result]}\n`);
-const { kubernetes: prefix, 'admin-url': adminDatabaseUrl } = options;
 if (prefix !== undefined) {
   const variables = parseEnvFile(await readFile(FILE, 'utf8'));
   process.stdout.write(secretManifests(SERVICES, variables, { prefix, adminDatabaseUrl }));
