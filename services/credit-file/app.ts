@@ -43,6 +43,9 @@ export interface CreditFileDeps {
   erasureTimes?: ErasureTimes;
 }
 
+const CONTEXTS_NOT_RECORDED =
+  'the audit log does not name the retailer of the context yet: run --record-retailer-contexts once no replica of the version before is left';
+
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** How long after the deadline of its inquiry the end of a pull may be stored. */
 const STORING_MS = 2_000;
@@ -74,9 +77,9 @@ export async function startCreditFile(
   const optional = { ...peers, health: health.optional };
   const consents = connectPeer(ConsentsService, 'applications', optional);
   const applications = connectPeer(ApplicationsService, 'applications', peers);
-  // The next version raises the floor in every database: no replica of the version before is left then.
   if (isAlone) await raiseFloor(pool, retailerContexts1766100000000);
   const recordsRetailerContext = await isFloorRaised(pool, retailerContexts1766100000000);
+  if (!recordsRetailerContext) log.warn(CONTEXTS_NOT_RECORDED);
   const shared = {
     ...{ pool, requests, rowTurns, keyRing, documentLinkKeys, clock, newId, log, metrics },
     ...{ consents, applications, recordsRetailerContext },

@@ -243,6 +243,31 @@ test('--repeat-erasures repeats every erasure, and deletes the callers’ own id
   expect(rows).toEqual([{ request_key: null }]);
 });
 
+test('--record-retailer-contexts has replicas that start in an earlier database name the retailer of the context', async () => {
+  const { applicant, service } = fixture;
+  const { sql } = service;
+  const retailerContext = randomUUID();
+  const requestByNewReplica = async () => {
+    const replica = await service.startReplica();
+    await request(replica, applicant, { retailerContext }).finally(() => replica.stop());
+  };
+  await sql.query(
+    `UPDATE migrations SET floor = 'any' WHERE name = 'RetailerContexts1766100000000'`,
+  );
+  await requestByNewReplica();
+  expect((await runCommand('record-retailer-contexts')).isDone).toBe(true);
+  await requestByNewReplica();
+  const { rows } = await sql.query(
+    `SELECT action, retailer_context FROM audit_records WHERE applicant_id = $1
+       AND action IN ('PULL_REQUESTED', 'PULL_JOINED') ORDER BY seq`,
+    [applicant.applicantId],
+  );
+  expect(rows).toEqual([
+    { action: 'PULL_REQUESTED', retailer_context: null },
+    { action: 'PULL_JOINED', retailer_context: retailerContext },
+  ]);
+});
+
 test('--rewrap-keys reports how many records had another key', async () => {
   await pull(fixture.applicant);
   const tables = ['applicant_keys', 'bureau_credentials', 'audit_heads'];

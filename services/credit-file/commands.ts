@@ -1,6 +1,7 @@
 /** The commands of operators, which run beside the service: `node services/credit-file/main.ts --verify-audit`. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { raiseFloor } from '@creditlane/postgres/raise-floor';
 import { systemClock } from '@creditlane/runtime/clock';
 import { loggableMessage } from '@creditlane/runtime/telemetry/error-fields';
 import { rewrapKeysCommand } from '@creditlane/service/rewrap-keys-command';
@@ -16,6 +17,7 @@ import { findPullEvidence } from './audit/pull-evidence.ts';
 import { type NotedHead, verifyAuditLog } from './audit/verify-chain.ts';
 import { eraseApplicant } from './custody/erase-applicant.ts';
 import { countDueFiles, purgeFiles } from './custody/purge-files.ts';
+import { retailerContexts1766100000000 } from './migrations/0020-retailer-contexts.ts';
 import type { SETTINGS } from './settings.ts';
 import { findOutcome, repeatErasures } from './store/applicant-erasures.ts';
 import { forgetCallerRequestIdsOfErased } from './store/pulls.ts';
@@ -43,6 +45,7 @@ export const COMMANDS: Readonly<Record<string, ServiceCommand<typeof SETTINGS>>>
     run: erase,
   },
   'repeat-erasures': { options: {}, run: repeat },
+  'record-retailer-contexts': { options: {}, run: recordRetailerContexts },
   'pull-evidence': { options: { pull: { type: 'string' } }, run: printEvidence },
 };
 
@@ -133,6 +136,16 @@ async function erase({ settings, database, print }: Context, options: CommandOpt
 async function repeat({ database, print }: Context) {
   await forgetCallerRequestIdsOfErased(database.pool);
   print({ repeated: await repeatErasures(database.pool, OPERATOR, systemClock()) });
+  return true;
+}
+
+/**
+ * Has each replica, from its next start, record the retailer for which a request was made. Run when no replica of a version is
+ * left that takes such a record for a changed one; that version then does not start any more.
+ */
+async function recordRetailerContexts({ database, print }: Context) {
+  await raiseFloor(database.pool, retailerContexts1766100000000);
+  print({ recordsRetailerContexts: true });
   return true;
 }
 
