@@ -21,6 +21,7 @@ import { retailerOf } from '../scope.ts';
 import {
   findConsent,
   findLastRevocation,
+  hasApplicant,
   insertConsent,
   lockApplicant,
   revokeRows,
@@ -85,6 +86,8 @@ async function changeConsents(
 ): Promise<StoredConsent> {
   const key = { applicationId, applicantId, retailerId: retailerOf(call.identity) };
   const db = requests.of(call);
+  // A stored answer is found before the lock, which would find no applicant once the caller's grant was withdrawn.
+  if (call.idempotency && !(await hasApplicant(db, key))) throw applicantNotFound();
   const keyed = withKeyedDigest(call, digestKeys);
   const lock = async (tx: Queryable) => {
     const facts = await lockApplicant(tx, key, userId);

@@ -356,6 +356,19 @@ describe('with an idempotency key', () => {
     expect(second).toEqual(first);
     expect(await revoke(id, '', as)).toEqual(first);
   });
+
+  test('a repetition without a grant on the retailer is refused like an unknown applicant', async () => {
+    const idempotencyKey = randomUUID();
+    const { id } = await record({}, asRetailer(idempotencyKey));
+    await revoke(id, '', asRetailer(idempotencyKey));
+    const ungranted = asIntegration(randomUUID(), idempotencyKey);
+    for (const call of [() => record({}, ungranted), () => revoke(id, '', ungranted)]) {
+      await expect(call()).rejects.toMatchObject({
+        kind: 'not_found',
+        code: 'applicant_not_found',
+      });
+    }
+  });
 });
 
 test('of several revocations at once, each answers with the first', async () => {

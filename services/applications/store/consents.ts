@@ -46,6 +46,21 @@ export interface ApplicantKey {
   retailerId: string;
 }
 
+const selectApplicant = defineStatement(
+  'consent_applicant_find',
+  `SELECT FROM applicants JOIN applications ON applications.id = applicants.application_id
+   WHERE applicants.id = $1 AND applications.id = $2 AND applications.retailer_id = $3`,
+);
+
+/** Whether the retailer's application has this applicant. */
+export async function hasApplicant(
+  db: Queryable,
+  { applicantId, applicationId, retailerId }: ApplicantKey,
+): Promise<boolean> {
+  const rows = await selectApplicant.run(db, [applicantId, applicationId, retailerId]);
+  return rows.length > 0;
+}
+
 const lockRow = defineStatement<{
   status: string;
   retailerId: string;
