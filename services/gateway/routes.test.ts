@@ -33,11 +33,15 @@ describe('routes', () => {
     expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(0);
   });
 
-  test('broken percent-encoding is 400', async () => {
-    const answer = await gateway.send(
-      'GET',
-      gateway.decisionPath.replace('/creditors/', '%zz/creditors/'),
-    );
-    expect(answer.status).toBe(400);
+  test.each([
+    ['%zz/creditors/', ['applicationId']],
+    ['%E0%A4%A/creditors/%zz', ['applicationId', 'creditorId']],
+  ])('broken percent-encoding, as in %s, is 400 that names %j', async (broken, names) => {
+    const path = gateway.decisionPath.replace('/creditors/', broken);
+    const { status, json } = await gateway.send('GET', path);
+    expect(status).toBe(400);
+    const message = 'has broken percent-encoding';
+    const errors = names.map((name) => ({ in: 'path', pointer: `/${name}`, message }));
+    expect(json).toMatchObject({ code: 'invalid_request', errors });
   });
 });

@@ -1,5 +1,5 @@
 /** Routes the requests for operations: one route of @koa/router for each operation of the OpenAPI document. */
-import { invalid } from '@creditlane/rpc/fault';
+import { invalidFields } from '@creditlane/rpc/fault';
 import Router from '@koa/router';
 import compose from 'koa-compose';
 import type { Operation } from './document/operation.ts';
@@ -28,8 +28,9 @@ export function routeOperations(
     const route = match.pathAndMethod.at(-1);
     const [run] = route?.stack ?? [];
     if (route === undefined || run === undefined) return next();
-    requireDecodable(path);
-    ctx.params = route.params(path, route.captures(path));
+    const captures = route.captures(path);
+    requireDecodable(route.paramNames, captures);
+    ctx.params = route.params(path, captures);
     return run(ctx, next);
   };
 }
@@ -55,12 +56,27 @@ function bySpecificity(a: Operation, b: Operation): number {
   return a.route === b.route ? 0 : a.route > b.route ? -1 : 1;
 }
 
-/** Throws an `invalid` Fault for broken percent-encoding, which @koa/router does not refuse. */
-export function requireDecodable(path: string): void {
-  if (!path.includes('%')) return;
+/**
+ * Throws an `invalid` Fault that names the parameters of a path with broken percent-encoding, which @koa/router does not
+ * refuse. No other part of a path that has a route can be broken: it is matched as it is sent.
+ */
+export function requireDecodable(
+  parameters: readonly { name: string | number }[],
+  captures: readonly string[],
+): void {
+  const broken = parameters.filter((_, index) => !isDecodable(captures[index] ?? ''));
+  if (broken.length === 0) return;
+  const message = 'has broken percent-encoding';
+  const errors = broken.map(({ name }) => ({ in: 'path', pointer: `/${name}`, message }));
+  throw invalidFields('invalid_request', errors);
+}
+
+function isDecodable(text: string): boolean {
+  if (!text.includes('%')) return true;
   try {
-    decodeURIComponent(path);
+    decodeURIComponent(text);
+    return true;
   } catch {
-    throw invalid('invalid_request', 'the path has broken percent-encoding');
+    return false;
   }
 }

@@ -80,7 +80,7 @@ export function documentation(document: OpenApiDocument, operations: readonly Op
       return page.send(ctx, REVALIDATE);
     })
     .get('/docs/:file', (ctx) => {
-      requireDecodable(ctx.path);
+      requireDecodable([{ name: 'file' }], ctx.captures ?? []);
       const file = files.get(ctx.params.file ?? '');
       if (file === undefined) throw notFound('route_not_found', 'there is no such page');
       return file.send(ctx, ctx.querystring === `v=${file.version}` ? IMMUTABLE : REVALIDATE);
