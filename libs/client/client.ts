@@ -1,6 +1,6 @@
 /**
  * The client of the Creditlane REST interface: a function for each operation, typed from the OpenAPI document.
- * Uses fetch and Web Crypto alone, so that it runs in Node, in browsers and on edge runtimes.
+ * Uses fetch and Web Crypto alone, so that it runs in Node and on edge runtimes.
  */
 import { MAX_TIMER_MS, sendUntilAnswered, type Transport } from './attempts.ts';
 import { OPERATIONS } from './gen/tables.ts';
@@ -49,7 +49,7 @@ export function createClient(options: ClientOptions): Client {
   const { baseUrl, apiKey, retailerId } = options;
   const defaults = { baseUrl: baseUrl.replace(/\/+$/, ''), retailerId };
   const transport: Transport = {
-    // A browser's fetch must be called as a function of its window, not of another object.
+    // Edge runtimes refuse a fetch that is called as a function of another object than the global one.
     fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
     apiKey: async () => (typeof apiKey === 'function' ? apiKey() : apiKey),
     timeoutMs: options.timeoutMs ?? 45_000,

@@ -119,7 +119,7 @@ export function errorBeforeSending(
   return new CreditlaneError(message, fields, { cause });
 }
 
-/** `status` is 0 for a redirect that a browser hides. */
+/** `status` is 0 for a redirect that the fetch of the runtime hides. */
 function messageOf(status: number, headers: Headers): string {
   if (status === 0 || (status >= 300 && status < 400)) {
     const target = headers.get('location');
