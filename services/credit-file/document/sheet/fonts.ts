@@ -27,5 +27,20 @@ export function hasGlyph(codePoint: number): boolean {
 function readFont(url: string): Font {
   const font = create(readFileSync(fileURLToPath(url)));
   if ('fonts' in font) throw new TypeError(`${url} is a collection of fonts`);
+  addMissingCharacters(font);
   return font;
+}
+
+/**
+ * Gives a glyph that was first used without characters those of its next use, which documents give as its text. fontkit
+ * keeps each glyph as it was first used, and a document that has "A" only as a part of "À" uses "A" without characters:
+ * in every later document "A" would be printed and be missing in the text.
+ */
+function addMissingCharacters(font: Font): void {
+  const getGlyph = font.getGlyph.bind(font);
+  font.getGlyph = (id, characters = []) => {
+    const glyph = getGlyph(id, characters);
+    if (glyph.codePoints.length === 0) glyph.codePoints = characters;
+    return glyph;
+  };
 }
