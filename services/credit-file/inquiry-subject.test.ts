@@ -17,3 +17,9 @@ test.each(['CURRENT', 'Current', ' current '])(
     expect(addresses.map(({ city }) => city)).toEqual(['Ottawa', 'Laval', 'Hull']);
   },
 );
+
+test('a bureau gets a postal code in capitals and without a space', () => {
+  const applicant = create(ApplicantSchema, { addressHistory: [{ postalCode: 'k1a 0b1' }] });
+  const { addresses } = inquiryOf('reference', applicant).subject;
+  expect(addresses.map(({ postalCode }) => postalCode)).toEqual(['K1A0B1']);
+});

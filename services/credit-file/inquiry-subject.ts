@@ -76,7 +76,7 @@ export function inquiryOf(reference: string, applicant: Applicant): Inquiry {
           .join(' '),
         city: address.city,
         province: address.province,
-        postalCode: address.postalCode.replaceAll(/\s/g, ''),
+        postalCode: address.postalCode.replaceAll(/\s/g, '').toUpperCase(),
       })),
     },
   };
