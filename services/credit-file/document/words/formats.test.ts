@@ -44,6 +44,11 @@ test('a ratio is a percentage without decimals', () => {
   expect(plain(french.percentage(1.36))).toBe('136 %');
 });
 
+test('a negative ratio that is rounded to zero has no sign', () => {
+  expect(english.percentage(-0.004)).toBe('0%');
+  expect(english.percentage(-0.04)).toBe('-4%');
+});
+
 test('a postal code of Canada is in two groups, and any other text stays as it is', () => {
   expect(formatPostalCode('H3B4W8')).toBe('H3B 4W8');
   expect(formatPostalCode('H3B 4W8')).toBe('H3B 4W8');

@@ -22,7 +22,7 @@ export interface Formats {
 /** The formats of the language of `words`. Dates have no time zone: they are read and written in UTC. */
 export function formatsOf({ locale }: Words): Formats {
   const decimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
-  const percentage = new Intl.NumberFormat(locale, { style: 'percent' });
+  const percentage = new Intl.NumberFormat(locale, { style: 'percent', signDisplay: 'negative' });
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
   const month = new Intl.DateTimeFormat(locale, {
     month: 'short',
