@@ -30,7 +30,7 @@ interface Watched {
 
 export class DispatcherMetrics {
   readonly #attempts;
-  /** Destinations at which attempts of this process have lately failed or were slow: these delay their own webhooks. */
+  /** Destinations at which attempts of this process have lately failed or were slow, or that were paused: these delay their own webhooks. */
   readonly #failing: LRUCache<string, true>;
   readonly replayedDeliveries;
   readonly endedReplayJobs;
@@ -58,7 +58,7 @@ export class DispatcherMetrics {
     );
     this.#latency = metrics.histogram(
       'webhook_latency_seconds',
-      'From recording a decision to the first byte of the first attempt at its webhook, by whether attempts at its destination failed or were slow within the time of ORDER_HOLD.',
+      'From recording a decision to the first byte of the first attempt at its webhook, by whether attempts at its destination failed or were slow, or it was paused, within the time of ORDER_HOLD.',
       ['receiver'],
       [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600],
     );
@@ -79,6 +79,11 @@ export class DispatcherMetrics {
     if (answeredInMs === undefined) return;
     // A slow receiver gets fewer requests at once, so that its later webhooks wait.
     if (outcome !== 'delivered' || isSlow(answeredInMs)) this.#failing.set(destinationId, true);
+  }
+
+  /** The webhooks to these destinations wait because their owners ask for it. */
+  markPaused(destinationIds: readonly string[]): void {
+    for (const id of destinationIds) this.#failing.set(id, true);
   }
 
   /** Registers the gauges, which are read whenever the metrics are. */
@@ -124,7 +129,7 @@ export class DispatcherMetrics {
     measure('webhook_in_hand', 'Deliveries in the queue of this process.', () => queue.size);
     this.#metrics.gauge(
       'webhook_breakers',
-      'Destinations by the state of their circuit breaker: the open and half-open ones of all replicas, the closed ones of this process.',
+      'Destinations by the state of their circuit breaker: the open, half-open and paused ones of all replicas, the closed ones of this process.',
       ['state'],
       (gauge) => {
         for (const [state, count] of Object.entries(queue.breakerStates())) {

@@ -12,6 +12,7 @@ import {
   findOwnDeliveries,
   findOwnDeliveryQuery,
 } from './store/own-deliveries.ts';
+import { findDestinationState } from './store/pauses.ts';
 import { lockReplayable } from './store/replay-delivery.ts';
 import { insertDelivery, openDispatcherDatabase } from './test-deliveries.ts';
 
@@ -31,6 +32,10 @@ async function insertTenant() {
     deliveryId,
   );
   await insert('INSERT INTO destination_states (destination_id) VALUES ($1)', destinationId);
+  await insert(
+    `INSERT INTO open_breakers VALUES ($1, 1, 0, now(), NULL, now() + interval '1 hour')`,
+    destinationId,
+  );
   await insert(
     'INSERT INTO test_event_leases VALUES ($1, gen_random_uuid(), now())',
     destinationId,
@@ -56,8 +61,6 @@ test('every table is under row security, or out of the reach of requests', async
     // The order of webhooks, which only the service itself reads.
     submissions: [],
     sequences: [],
-    // Which destinations fail, which only sending reads.
-    open_breakers: [],
     // Of libs/messaging: only the service itself reads events.
     inbox: [],
     dead_letters: [],
@@ -96,6 +99,7 @@ test('a statement that names a destination outside the scope finds and changes n
     const delivery = await runQuery(db, findOwnDeliveryQuery(deliveryId, destinationId));
     const attempts = await runQuery(db, findAttemptsQuery(deliveryId, 10));
     const revision = 1;
+    const { pausedUntil } = await findDestinationState(db, { destinationId, revision });
     const replayable = await inTransaction(db, async (tx) => {
       await storeTestSuccess(tx, { destinationId, revision });
       return lockReplayable(
@@ -109,11 +113,12 @@ test('a statement that names a destination outside the scope finds and changes n
       'SELECT last_success_at FROM destination_states WHERE destination_id = $1',
       [destinationId],
     );
-    const found = [rows[0], delivery, attempts[0], replayable, states[0].last_success_at];
+    const lastSuccessAt = states[0].last_success_at;
+    const found = [rows[0], delivery, attempts[0], pausedUntil, replayable, lastSuccessAt];
     return found.map((it) => (it ?? null) !== null);
   };
   const { destinationId: foreign } = await insertTenant();
-  expect(await foundIn({ destinations: [foreign] })).toEqual(Array(5).fill(false));
-  expect(await foundIn({})).toEqual(Array(5).fill(false));
-  expect(await foundIn({ destinations: [destinationId] })).toEqual(Array(5).fill(true));
+  expect(await foundIn({ destinations: [foreign] })).toEqual(Array(6).fill(false));
+  expect(await foundIn({})).toEqual(Array(6).fill(false));
+  expect(await foundIn({ destinations: [destinationId] })).toEqual(Array(6).fill(true));
 });

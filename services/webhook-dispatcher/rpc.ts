@@ -8,6 +8,12 @@ import type { Destinations } from './destinations/destinations.ts';
 import { listOwnDeliveries } from './own-deliveries/list-own-deliveries.ts';
 import { toOwnDelivery } from './own-deliveries/own-delivery.ts';
 import { deliveriesOf, findOwnDestination } from './own-deliveries/own-destination.ts';
+import {
+  type OwnDestinationDeps,
+  pauseOwnDestination,
+  readOwnDestination,
+  resumeOwnDestination,
+} from './own-deliveries/pause-destination.ts';
 import { readOwnDelivery } from './own-deliveries/read-own-delivery.ts';
 import { type ReplayDeps, replayDelivery } from './own-deliveries/replay-delivery.ts';
 import {
@@ -17,9 +23,11 @@ import {
   requestReplayJob,
 } from './own-deliveries/replay-jobs.ts';
 import type { SendTestEvent } from './own-deliveries/send-test-event.ts';
+import type { OpenBreakers } from './queue/open-breakers.ts';
 
-export interface OwnDeliveriesDeps extends ReplayDeps, ReplayJobDeps {
-  readonly destinations: Pick<Destinations, 'ofIntegration' | 'isGranted'>;
+export interface OwnDeliveriesDeps extends ReplayDeps, ReplayJobDeps, OwnDestinationDeps {
+  readonly destinations: Pick<Destinations, 'ofIntegration' | 'isGranted' | 'getUncached'>;
+  readonly breakers: Pick<OpenBreakers, 'refresh' | 'requestProbe'>;
   readonly sendTestEvent: SendTestEvent;
 }
 
@@ -71,6 +79,19 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
     getReplay: async ({ replayId }, call) => readReplayJob(deps, replayId, call),
 
     cancelReplay: async ({ replayId }, call) => cancelReplayJob(deps, replayId, call),
+
+    async getOwnDestination(_, call) {
+      return readOwnDestination(deps, await findOwnDestination(destinations, call), call);
+    },
+
+    async pauseOwnDestination({ hours }, call) {
+      const destination = await findOwnDestination(destinations, call);
+      return pauseOwnDestination(deps, destination, hours, call);
+    },
+
+    async resumeOwnDestination(_, call) {
+      return resumeOwnDestination(deps, await findOwnDestination(destinations, call), call);
+    },
 
     async sendTestEvent(request, call) {
       return sendTestEvent(await findOwnDestination(destinations, call), request, call);

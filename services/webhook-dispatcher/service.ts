@@ -19,6 +19,7 @@ import { answersByAge } from './migrations/0015-answers-by-age.ts';
 import { historyStorage } from './migrations/0016-history-storage.ts';
 import { historyByDay } from './migrations/0017-history-by-day.ts';
 import { testEventLeases1765600000000 } from './migrations/0018-test-event-leases.ts';
+import { pausedDestinations1766200000000 } from './migrations/0019-paused-destinations.ts';
 import { SETTINGS } from './settings.ts';
 
 export const webhookDispatcher = defineService(
@@ -48,6 +49,7 @@ export const webhookDispatcher = defineService(
         ...historyStorage,
         ...historyByDay,
         testEventLeases1765600000000,
+        pausedDestinations1766200000000,
       ],
       poolSize: { default: 8, min: 3 },
       sequentialScans: false,

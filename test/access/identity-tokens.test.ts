@@ -60,8 +60,11 @@ async function callAll(headersFor: (service: string) => Promise<Record<string, s
     const headers = { 'content-type': 'application/json', ...(await headersFor(service)) };
     for (const method of METHODS) {
       const url = `${urls[service]}${method}`;
-      const { status } = await fetch(url, { method: 'POST', headers, body: '{}' });
-      if (status !== 404) statuses.set(method, status);
+      const answer = await fetch(url, { method: 'POST', headers, body: '{}' });
+      // A method may answer that there is no such record, in JSON; a service without the method answers nothing.
+      const isServed = answer.status !== 404 || answer.headers.get('content-type') !== null;
+      if (isServed) statuses.set(method, answer.status);
+      await answer.body?.cancel();
     }
   }
   return statuses;

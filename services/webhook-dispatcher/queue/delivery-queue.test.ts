@@ -30,7 +30,13 @@ afterEach(() => vi.restoreAllMocks());
 
 const FAILED = { succeeded: false, revision: 1, durationMs: 5 };
 const FAILED_SLOWLY = { ...FAILED, durationMs: SLOW_MS };
-const OPEN = { destinationId: 'failing', revision: 1, isDue: true, isProbed: false };
+const OPEN = {
+  destinationId: 'failing',
+  revision: 1,
+  isDue: true,
+  isProbed: false,
+  isPaused: false,
+};
 const SUCCEEDED = { succeeded: true, revision: 1, durationMs: 5 };
 
 const add = (destinationId: string, ...ids: string[]) =>

@@ -45,7 +45,7 @@ export interface RequestResult {
 /** Gets the destinations whose capacity is needed; undefined when that of any destination is. */
 type CapacityNeededListener = (destinationIds: ReadonlySet<string> | undefined) => void;
 
-export type BreakerState = 'closed' | 'open' | 'half_open';
+export type BreakerState = 'closed' | 'open' | 'half_open' | 'paused';
 
 export class DeliveryQueue {
   readonly #deps: DeliveryQueueDeps;
@@ -269,13 +269,14 @@ export class DeliveryQueue {
     return [...this.#entries.values()].filter(({ leasedUntilMs }) => leasedUntilMs < timeMs);
   }
 
-  /** The numbers of destinations whose circuit breakers are open for all replicas, and closed in this process. */
+  /** The numbers of destinations whose circuit breakers are open, or that are paused, for all replicas, and closed in this process. */
   breakerStates(): Record<BreakerState, number> {
     const { size, probed } = this.#breakers;
+    const paused = this.#breakers.paused.length;
     const closed = [...this.#destinations.limitedIds].filter(
       (id) => !this.#breakers.has(id),
     ).length;
-    return { closed, open: size - probed, half_open: probed };
+    return { closed, open: size - probed - paused, half_open: probed, paused };
   }
 
   /** Resolves when a delivery was removed, or after `timeoutMs`. */

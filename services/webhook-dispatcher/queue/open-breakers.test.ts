@@ -36,7 +36,13 @@ test('one that closes while its opening cannot be written is written as a close'
 test('breakers of other processes are known, and own changes that are not written yet', () => {
   kinds();
   breakers.open('b', 1);
-  const stored = { destinationId: 'c', revision: 1, isDue: false, isProbed: false };
+  const stored = {
+    destinationId: 'c',
+    revision: 1,
+    isDue: false,
+    isProbed: false,
+    isPaused: false,
+  };
   expect(breakers.replace([stored])).toEqual(['a']);
   expect(['a', 'b', 'c'].map((id) => breakers.has(id))).toEqual([false, true, true]);
 });

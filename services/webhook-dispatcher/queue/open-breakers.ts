@@ -10,10 +10,12 @@ export type BreakerChange =
   | { readonly kind: 'probe_unsent'; readonly probeId: string }
   | { readonly kind: 'closed' };
 
+type Open = Pick<OpenBreaker, 'revision' | 'isProbed' | 'isPaused'>;
+
 export class OpenBreakers {
-  /** Is called when a change is to be written. */
+  /** Is called when a change is to be written, or those of the database are to be read. */
   onChange: () => void = () => undefined;
-  #open = new Map<string, Pick<OpenBreaker, 'revision' | 'isProbed'>>();
+  #open = new Map<string, Open>();
   /** The probes of this process: delivery ids, by destination id. */
   readonly #probeIds = new Map<string, string>();
   #changes = new Map<string, BreakerChange>();
@@ -34,6 +36,11 @@ export class OpenBreakers {
     return this.#open.size;
   }
 
+  /** The destinations that their owners have paused. */
+  get paused(): string[] {
+    return [...this.#open].flatMap(([id, { isPaused }]) => (isPaused ? [id] : []));
+  }
+
   /** How many of the open ones are tried by a probe now. */
   get probed(): number {
     return [...this.#open.values()].filter(({ isProbed }) => isProbed).length;
@@ -41,12 +48,15 @@ export class OpenBreakers {
 
   /** Opens the circuit breaker at that revision of the destination. */
   open(destinationId: string, revision: number): void {
-    this.#open.set(destinationId, { revision, isProbed: false });
+    this.#open.set(destinationId, { revision, isProbed: false, isPaused: false });
     this.#change(destinationId, this.#afterUnwritten(destinationId, { kind: 'opened', revision }));
   }
 
+  /** Closes the circuit breaker, unless the destination is paused: the success is of a request from before. */
   close(destinationId: string): void {
-    if (!this.#open.delete(destinationId)) return;
+    const open = this.#open.get(destinationId);
+    if (open === undefined || open.isPaused) return;
+    this.#open.delete(destinationId);
     this.#probeIds.delete(destinationId);
     this.#change(destinationId, { kind: 'closed' });
   }
@@ -82,6 +92,11 @@ export class OpenBreakers {
     }
   }
 
+  /** Has what the database holds read at once: a destination was paused or resumed. */
+  refresh(): void {
+    this.onChange();
+  }
+
   /** Adds a probe of this process. */
   addProbe(destinationId: string, deliveryId: string): void {
     this.#probeIds.set(destinationId, deliveryId);
@@ -113,20 +128,22 @@ export class OpenBreakers {
 
   /** Takes over what the database holds, and returns the destinations whose circuit breakers another process has closed. */
   replace(stored: readonly OpenBreaker[]): string[] {
-    const open = new Map<string, Pick<OpenBreaker, 'revision' | 'isProbed'>>();
+    const open = new Map<string, Open>();
     for (const breaker of stored) {
       if (this.#changes.get(breaker.destinationId)?.kind !== 'closed') {
         open.set(breaker.destinationId, breaker);
       }
     }
     for (const [id, change] of this.#changes) {
-      if (change.kind === 'opened' || change.kind === 'reopened') {
-        open.set(id, { revision: change.revision, isProbed: false });
+      const isOpened = change.kind === 'opened' || change.kind === 'reopened';
+      if (isOpened && !open.get(id)?.isPaused) {
+        open.set(id, { revision: change.revision, isProbed: false, isPaused: false });
       }
     }
     const closed = [...this.#open.keys()].filter((id) => !open.has(id));
-    for (const id of closed) this.#probeIds.delete(id);
     this.#open = open;
+    // A probe that is not sent yet when its destination is paused is a delivery like the others.
+    for (const id of [...closed, ...this.paused]) this.#probeIds.delete(id);
     return closed;
   }
 

@@ -18,7 +18,7 @@ test('a circuit breaker is written when it opens, without waiting for the next p
     onRefused: () => undefined,
   });
   const deps = { pool: database.connect(), log: silentLog, queue, breakers, backlog, leaseMs };
-  const sharing = startSharingBreakers({ ...deps, deadlineMs: 1_000 });
+  const sharing = startSharingBreakers({ ...deps, deadlineMs: 1_000, onPaused: () => {} });
   onTestFinished(async () => {
     vi.useRealTimers();
     await sharing.close();

@@ -26,6 +26,8 @@ export interface SharedBreakersDeps {
   readonly queue: DeliveryQueue;
   readonly breakers: OpenBreakers;
   readonly backlog: Pick<Backlog, 'add'>;
+  /** Gets the destinations that are paused, whenever the circuit breakers have been read. */
+  onPaused(destinationIds: readonly string[]): void;
   readonly leaseMs: number;
   /** How long an exchange with a receiver may take. */
   readonly deadlineMs: number;
@@ -66,6 +68,7 @@ async function share(deps: SharedBreakersDeps): Promise<void> {
   await writeChanges(deps);
   const stored = await runQuery(pool, listBreakersQuery());
   queue.shareBreakers(stored);
+  deps.onPaused(breakers.paused);
   if (queue.suspectsLeft === 0 || !stored.some(({ isDue }) => isDue)) return;
   const leasedAtMs = performance.now();
   const probeMs = deadlineMs + PROBE_MARGIN_MS;

@@ -96,7 +96,11 @@ export function startSending(settings: WebhookDispatcherSettings, deps: SendingD
   startSender({ queue, attempt, deferredResults, recorder });
   const leases = startMaintainingLeases(shared);
   const claimer = new Claimer(shared);
-  const sharing = startSharingBreakers({ ...shared, deadlineMs: settings.deadlineMs });
+  const sharing = startSharingBreakers({
+    ...shared,
+    deadlineMs: settings.deadlineMs,
+    onPaused: (ids) => metrics.markPaused(ids),
+  });
 
   return {
     queue,

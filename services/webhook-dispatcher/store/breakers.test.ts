@@ -15,6 +15,7 @@ import {
   openBreakersQuery,
   requestProbesQuery,
 } from './breakers.ts';
+import { pauseDestination, resumeDestination } from './pauses.ts';
 import { claimDueQuery } from './pending/claims.ts';
 
 let database: TestDatabase;
@@ -110,7 +111,7 @@ describe('an open circuit breaker', () => {
     const claimed = (await Promise.all(upTo(8).map(() => claimProbes()))).flat();
     expect(claimed).toEqual([expect.objectContaining({ destinationId, fence: 1, attempts: 0 })]);
     expect(await runQuery(database.sql, listBreakersQuery())).toEqual([
-      { destinationId, revision: 1, isDue: false, isProbed: true },
+      { destinationId, revision: 1, isDue: false, isProbed: true, isPaused: false },
     ]);
   });
 
@@ -134,5 +135,42 @@ describe('an open circuit breaker', () => {
     expect(await claim()).toEqual([]);
     await runQuery(database.sql, closeBreakersQuery([destinationId, randomUUID()]));
     expect(await claim()).toHaveLength(1);
+  });
+});
+
+describe('the circuit breaker of a paused destination', () => {
+  const revisions = () => new Map([[destinationId, 2]]);
+  const pause = () =>
+    inTransaction(database.sql, (tx) =>
+      pauseDestination(tx, { destinationId, revision: 1 }, new Date(Date.now() + 3_600_000)),
+    );
+
+  test.each<[string, () => Query<unknown>]>([
+    ['a success', () => closeBreakersQuery([destinationId])],
+    ['a probe that is requested', () => requestProbesQuery(revisions())],
+    ['the failure of a probe', () => failProbesQuery(new Map([[destinationId, PROBE_ID]]))],
+    ['a probe that was not sent', () => giveBackProbesQuery(new Map([[destinationId, PROBE_ID]]))],
+    ['its opening', () => openBreakersQuery(revisions())],
+  ])('stays open without a probe until the end of the pause, after %s', async (_, change) => {
+    await insertOpen({ probeId: PROBE_ID });
+    await insertDue();
+    await pause();
+    const { pauseS, probeId } = await breakerAfter(change());
+    expect(pauseS).toBeGreaterThan(3_590);
+    expect(probeId).toBeNull();
+    expect(await claimProbes()).toEqual([]);
+    expect(await runQuery(database.sql, listBreakersQuery())).toMatchObject([
+      { destinationId, isDue: false, isProbed: false, isPaused: true },
+    ]);
+  });
+
+  test('has a probe due at once when the destination is resumed, and stays as it is when that is not paused', async () => {
+    await insertDue();
+    await pause();
+    await inTransaction(database.sql, (tx) => resumeDestination(tx, destinationId));
+    expect(await claimProbes()).toHaveLength(1);
+    await database.sql.query(`UPDATE open_breakers SET probe_at = now() + interval '1 minute'`);
+    await inTransaction(database.sql, (tx) => resumeDestination(tx, destinationId));
+    expect(await claimProbes()).toEqual([]);
   });
 });

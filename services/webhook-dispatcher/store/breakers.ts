@@ -1,4 +1,7 @@
-/** The SQL of open circuit breakers: a row for each destination that fails, which all replicas share. */
+/**
+ * The SQL of open circuit breakers: a row for each destination that fails or is paused, which all replicas share. While a
+ * destination is paused, no statement makes a probe due before `paused_until`, and none closes the circuit breaker.
+ */
 import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
 import type { LeasedDelivery } from '../queue/delivery.ts';
@@ -16,12 +19,14 @@ export interface OpenBreaker {
   readonly isDue: boolean;
   /** Whether a probe is under way, of this process or another. */
   readonly isProbed: boolean;
+  /** Whether the owner has paused the destination. */
+  readonly isPaused: boolean;
 }
 
 const selectOpen = defineStatement<OpenBreaker>(
   'breakers_list',
   `SELECT destination_id AS "destinationId", revision, probe_at <= now() AS "isDue",
-     probe_id IS NOT NULL AS "isProbed"
+     probe_id IS NOT NULL AS "isProbed", coalesce(paused_until > now(), false) AS "isPaused"
    FROM open_breakers`,
 );
 
@@ -83,11 +88,13 @@ export function giveBackProbesQuery(probeIds: ReadonlyMap<string, string>): Quer
 const deleteOpen = defineStatement(
   'breakers_close',
   `DELETE FROM open_breakers WHERE destination_id IN (
-     SELECT destination_id FROM open_breakers WHERE destination_id = ANY ($1::uuid[])
+     SELECT destination_id FROM open_breakers
+     WHERE destination_id = ANY ($1::uuid[]) AND coalesce(paused_until <= now(), true)
      ORDER BY destination_id FOR UPDATE
    )`,
 );
 
+/** Closes the circuit breakers of destinations; that of a paused one stays open. */
 export function closeBreakersQuery(destinationIds: readonly string[]): Query<unknown> {
   return deleteOpen.query([destinationIds]);
 }
@@ -101,7 +108,7 @@ const updateRequested = defineStatement(
    )
    UPDATE open_breakers AS b
    SET revision = greatest(b.revision, requested.revision), failures = 0,
-     probe_at = CASE WHEN b.probe_id IS NULL THEN now() ELSE b.probe_at END
+     probe_at = CASE WHEN b.probe_id IS NULL THEN greatest(now(), b.paused_until) ELSE b.probe_at END
    FROM requested WHERE b.destination_id = requested.destination_id`,
 );
 

@@ -39,12 +39,16 @@ const updateHealth = defineStatement<DisabledDestination>(
        CASE WHEN s.revision = excluded.revision THEN s.disabled_at END,
        excluded.disabled_at,
        CASE WHEN s.revision = excluded.revision AND excluded.last_success_at IS NULL
-         AND s.failing_since < now() - $5 * interval '1 ms' THEN now() END),
+         AND s.failing_since < now() - $5 * interval '1 ms'
+         AND coalesce((SELECT b.paused_until FROM open_breakers AS b WHERE b.destination_id = s.destination_id)
+           < now() - $5 * interval '1 ms', true) THEN now() END),
      disabled_reason = coalesce(
        CASE WHEN s.revision = excluded.revision THEN s.disabled_reason END,
        excluded.disabled_reason,
        CASE WHEN s.revision = excluded.revision AND excluded.last_success_at IS NULL
-         AND s.failing_since < now() - $5 * interval '1 ms' THEN 'no_success' END)
+         AND s.failing_since < now() - $5 * interval '1 ms'
+         AND coalesce((SELECT b.paused_until FROM open_breakers AS b WHERE b.destination_id = s.destination_id)
+           < now() - $5 * interval '1 ms', true) THEN 'no_success' END)
    WHERE s.revision <= excluded.revision
    RETURNING destination_id AS "destinationId", revision, disabled_reason AS reason,
      disabled_at = now() AS "isNew"`,
@@ -52,7 +56,7 @@ const updateHealth = defineStatement<DisabledDestination>(
 
 /**
  * Stores the health of destinations, and disables every destination whose receiver answered that it is
- * gone or that had no success for `disableAfterMs`. Returns the given destinations that are disabled
+ * gone or that had no success for `disableAfterMs`, since the end of a pause if there was one. Returns the given destinations that are disabled
  * after the statement. The health of an earlier revision than the stored one changes nothing.
  */
 export function updateHealthQuery(

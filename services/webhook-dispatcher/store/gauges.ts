@@ -44,7 +44,8 @@ export const ageOfOldestUndeliveredS = defineNumber(
    ))::float8 AS value`,
 );
 
-// In two parts, as above. A leased delivery is due again at the end of its lease.
+// In two parts, as above. A leased delivery is due again at the end of its lease. What a pause has held is left out while the
+// pause lasts, and for an hour after it, in which it is sent.
 export const longestDueS = defineNumber(
   'measure_longest_due',
   `SELECT greatest(0, extract(epoch FROM now() - least(
@@ -53,7 +54,10 @@ export const longestDueS = defineNumber(
      (SELECT min(d.next_attempt_at) FROM deliveries AS d
        WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased AND NOT EXISTS (
          SELECT FROM destination_states AS s
-         WHERE s.destination_id = d.destination_id AND s.disabled_at IS NOT NULL))
+         WHERE s.destination_id = d.destination_id AND s.disabled_at IS NOT NULL)
+       AND NOT EXISTS (
+         SELECT FROM open_breakers AS b
+         WHERE b.destination_id = d.destination_id AND b.paused_until > now() - interval '1 hour'))
    )))::float8 AS value`,
 );
 

@@ -4,13 +4,69 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Attempt, DeliveryState } from "./delivery_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Attempt, DeliveryState } from "./delivery_pb.js";
 
 /**
  * Describes the file creditlane/webhooks/v1/deliveries_service.proto.
  */
 export declare const file_creditlane_webhooks_v1_deliveries_service: GenFile;
+
+/**
+ * The state of the integration's own destination.
+ *
+ * @generated from message creditlane.webhooks.v1.OwnDestination
+ */
+export declare type OwnDestination = Message<"creditlane.webhooks.v1.OwnDestination"> & {
+  /**
+   * @generated from field: string destination_id = 1;
+   */
+  destinationId: string;
+
+  /**
+   * @generated from field: string url = 2;
+   */
+  url: string;
+
+  /**
+   * To the minute; unset without a success.
+   *
+   * @generated from field: google.protobuf.Timestamp last_success_at = 3;
+   */
+  lastSuccessAt?: Timestamp | undefined;
+
+  /**
+   * When the failures began that no success has followed; unset otherwise.
+   *
+   * @generated from field: google.protobuf.Timestamp failing_since = 4;
+   */
+  failingSince?: Timestamp | undefined;
+
+  /**
+   * Set while the destination is disabled, with the reason as a stable word.
+   *
+   * @generated from field: google.protobuf.Timestamp disabled_at = 5;
+   */
+  disabledAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: string disabled_reason = 6;
+   */
+  disabledReason: string;
+
+  /**
+   * Set while the destination is paused.
+   *
+   * @generated from field: google.protobuf.Timestamp paused_until = 7;
+   */
+  pausedUntil?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.OwnDestination.
+ * Use `create(OwnDestinationSchema)` to create a new message.
+ */
+export declare const OwnDestinationSchema: GenMessage<OwnDestination>;
 
 /**
  * A delivery as the owner of its destination sees it.
@@ -558,6 +614,94 @@ export declare type SendTestEventResponse = Message<"creditlane.webhooks.v1.Send
 export declare const SendTestEventResponseSchema: GenMessage<SendTestEventResponse>;
 
 /**
+ * @generated from message creditlane.webhooks.v1.GetOwnDestinationRequest
+ */
+export declare type GetOwnDestinationRequest = Message<"creditlane.webhooks.v1.GetOwnDestinationRequest"> & {
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.GetOwnDestinationRequest.
+ * Use `create(GetOwnDestinationRequestSchema)` to create a new message.
+ */
+export declare const GetOwnDestinationRequestSchema: GenMessage<GetOwnDestinationRequest>;
+
+/**
+ * @generated from message creditlane.webhooks.v1.GetOwnDestinationResponse
+ */
+export declare type GetOwnDestinationResponse = Message<"creditlane.webhooks.v1.GetOwnDestinationResponse"> & {
+  /**
+   * @generated from field: creditlane.webhooks.v1.OwnDestination destination = 1;
+   */
+  destination?: OwnDestination | undefined;
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.GetOwnDestinationResponse.
+ * Use `create(GetOwnDestinationResponseSchema)` to create a new message.
+ */
+export declare const GetOwnDestinationResponseSchema: GenMessage<GetOwnDestinationResponse>;
+
+/**
+ * @generated from message creditlane.webhooks.v1.PauseOwnDestinationRequest
+ */
+export declare type PauseOwnDestinationRequest = Message<"creditlane.webhooks.v1.PauseOwnDestinationRequest"> & {
+  /**
+   * @generated from field: uint32 hours = 1;
+   */
+  hours: number;
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.PauseOwnDestinationRequest.
+ * Use `create(PauseOwnDestinationRequestSchema)` to create a new message.
+ */
+export declare const PauseOwnDestinationRequestSchema: GenMessage<PauseOwnDestinationRequest>;
+
+/**
+ * @generated from message creditlane.webhooks.v1.PauseOwnDestinationResponse
+ */
+export declare type PauseOwnDestinationResponse = Message<"creditlane.webhooks.v1.PauseOwnDestinationResponse"> & {
+  /**
+   * @generated from field: creditlane.webhooks.v1.OwnDestination destination = 1;
+   */
+  destination?: OwnDestination | undefined;
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.PauseOwnDestinationResponse.
+ * Use `create(PauseOwnDestinationResponseSchema)` to create a new message.
+ */
+export declare const PauseOwnDestinationResponseSchema: GenMessage<PauseOwnDestinationResponse>;
+
+/**
+ * @generated from message creditlane.webhooks.v1.ResumeOwnDestinationRequest
+ */
+export declare type ResumeOwnDestinationRequest = Message<"creditlane.webhooks.v1.ResumeOwnDestinationRequest"> & {
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.ResumeOwnDestinationRequest.
+ * Use `create(ResumeOwnDestinationRequestSchema)` to create a new message.
+ */
+export declare const ResumeOwnDestinationRequestSchema: GenMessage<ResumeOwnDestinationRequest>;
+
+/**
+ * @generated from message creditlane.webhooks.v1.ResumeOwnDestinationResponse
+ */
+export declare type ResumeOwnDestinationResponse = Message<"creditlane.webhooks.v1.ResumeOwnDestinationResponse"> & {
+  /**
+   * @generated from field: creditlane.webhooks.v1.OwnDestination destination = 1;
+   */
+  destination?: OwnDestination | undefined;
+};
+
+/**
+ * Describes the message creditlane.webhooks.v1.ResumeOwnDestinationResponse.
+ * Use `create(ResumeOwnDestinationResponseSchema)` to create a new message.
+ */
+export declare const ResumeOwnDestinationResponseSchema: GenMessage<ResumeOwnDestinationResponse>;
+
+/**
  * @generated from enum creditlane.webhooks.v1.ReplayState
  */
 export enum ReplayState {
@@ -693,6 +837,38 @@ export declare const DeliveriesService: GenService<{
     methodKind: "unary";
     input: typeof SendTestEventRequestSchema;
     output: typeof SendTestEventResponseSchema;
+  },
+  /**
+   * Returns the integration's destination. The error is NOT_FOUND with code "destination_not_found", as for
+   * the methods below.
+   *
+   * @generated from rpc creditlane.webhooks.v1.DeliveriesService.GetOwnDestination
+   */
+  getOwnDestination: {
+    methodKind: "unary";
+    input: typeof GetOwnDestinationRequestSchema;
+    output: typeof GetOwnDestinationResponseSchema;
+  },
+  /**
+   * Has deliveries wait, except test events, for some hours or until they are resumed. The end of a pause of a
+   * destination that is paused is set anew.
+   *
+   * @generated from rpc creditlane.webhooks.v1.DeliveriesService.PauseOwnDestination
+   */
+  pauseOwnDestination: {
+    methodKind: "unary";
+    input: typeof PauseOwnDestinationRequestSchema;
+    output: typeof PauseOwnDestinationResponseSchema;
+  },
+  /**
+   * Ends a pause. A destination that is not paused stays as it is.
+   *
+   * @generated from rpc creditlane.webhooks.v1.DeliveriesService.ResumeOwnDestination
+   */
+  resumeOwnDestination: {
+    methodKind: "unary";
+    input: typeof ResumeOwnDestinationRequestSchema;
+    output: typeof ResumeOwnDestinationResponseSchema;
   },
 }>;
 

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  createTestFixture,
+  type Dispatcher,
+  type Receiver,
+  sequences,
+  type TestFixture,
+  until,
+} from '../test-fixture.ts';
+import { answer } from '../test-receiver.ts';
+import { deliveriesClient, ownerOf } from './test-owner.ts';
+
+let fixture: TestFixture;
+let owned: Receiver;
+beforeEach(async () => {
+  fixture = await createTestFixture();
+  owned = await fixture.addReceiver();
+});
+afterEach(() => fixture.close());
+
+const event = (sequence: number, applicationId?: string) =>
+  fixture.event({ sequence, ...(applicationId && { applicationId }) });
+
+/** The calls of the owner. */
+function ownerAt(dispatcher: Dispatcher, { destinationId } = owned) {
+  const client = deliveriesClient(dispatcher);
+  const owner = ownerOf({ destinationId });
+  return {
+    read: async () => (await client.getOwnDestination({}, owner)).destination,
+    pause: async (hours = 1) => (await client.pauseOwnDestination({ hours }, owner)).destination,
+    resume: async () => (await client.resumeOwnDestination({}, owner)).destination,
+  };
+}
+
+/** Resolves when the dispatcher counts so many paused destinations. */
+const untilPaused = (dispatcher: Dispatcher, count: number) =>
+  until(async () =>
+    expect(await dispatcher.metrics()).toContain(`webhook_breakers{state="paused"} ${count}`),
+  );
+
+/** Resolves when so many deliveries are due and not leased. */
+const untilWaiting = (count: number) =>
+  until(async () => {
+    const { rows } = await fixture.sql.query(
+      `SELECT count(*)::int FROM deliveries WHERE state = 'due' AND NOT leased`,
+    );
+    expect(rows).toEqual([{ count }]);
+  });
+
+test('a paused destination gets nothing, and what waited in order once it is resumed', async () => {
+  const dispatcher = await fixture.start();
+  await ownerAt(dispatcher).pause();
+  await untilPaused(dispatcher, 1);
+  await dispatcher.bus.publish([event(1), event(2)]);
+  await untilWaiting(1);
+  expect(owned.received).toEqual([]);
+
+  expect((await ownerAt(dispatcher).resume())?.pausedUntil).toBeUndefined();
+  await dispatcher.settled();
+  expect(sequences(owned.received)).toEqual([1, 2]);
+  await untilPaused(dispatcher, 0);
+});
+
+test('a pause ends by itself', async () => {
+  const dispatcher = await fixture.start();
+  await ownerAt(dispatcher).pause();
+  await untilPaused(dispatcher, 1);
+  await dispatcher.bus.publish([event(1)]);
+  await untilWaiting(1);
+  await fixture.sql.query(`UPDATE open_breakers SET paused_until = now(), probe_at = now()`);
+  await dispatcher.settled();
+  expect(sequences(owned.received)).toEqual([1]);
+});
+
+test('the success of a request that was under way does not end a pause', async () => {
+  const dispatcher = await fixture.start();
+  owned.respondWith(async (_, response) => {
+    await ownerAt(dispatcher).pause();
+    await untilPaused(dispatcher, 1);
+    response.writeHead(204).end();
+  });
+  await dispatcher.bus.publish([event(1), event(2)]);
+  await untilWaiting(1);
+  await untilPaused(dispatcher, 1);
+  expect(owned.received).toHaveLength(1);
+});
+
+test('a pause lasts over a restart', async () => {
+  const before = await fixture.start();
+  await ownerAt(before).pause();
+  await before.close();
+  const dispatcher = await fixture.start();
+  await untilPaused(dispatcher, 1);
+  await dispatcher.bus.publish([event(1)]);
+  await untilWaiting(1);
+  expect(owned.received).toEqual([]);
+});
+
+test('a replay waits for the end of a pause, and a test event does not', async () => {
+  const dispatcher = await fixture.start();
+  await dispatcher.bus.publish([event(1)]);
+  await dispatcher.settled();
+  await ownerAt(dispatcher).pause();
+  await untilPaused(dispatcher, 1);
+  const client = deliveriesClient(dispatcher);
+  const { deliveries } = await client.listOwnDeliveries({ limit: 1 }, ownerOf(owned));
+  const deliveryId = deliveries[0]?.deliveryId ?? '';
+  await client.replayDelivery({ deliveryId }, ownerOf(owned));
+  await untilWaiting(1);
+  const { retailerId, creditorId, applicationId } = fixture;
+  const payload = JSON.stringify({ retailerId, creditorId, applicationId, status: 'BOOKED' });
+  const sent = await client.sendTestEvent({ event: 'applicationBooked', payload }, ownerOf(owned));
+  expect(sent.succeeded).toBe(true);
+  await untilPaused(dispatcher, 1);
+  expect(owned.received.map(({ headers }) => headers['webhook-test'])).toEqual([undefined, 'true']);
+
+  await ownerAt(dispatcher).resume();
+  await dispatcher.settled();
+  expect(owned.received).toHaveLength(3);
+});
+
+test('the time without a success, after which a destination is disabled, begins anew with the end of a pause', async () => {
+  owned.respondWith(answer(500));
+  const settings = { RETRY_DELAYS: '1ms', DISABLE_AFTER: '1h' };
+  const dispatcher = await fixture.start(settings);
+  await fixture.sql.query(
+    `INSERT INTO destination_states (destination_id, failing_since) VALUES ($1, now() - interval '2 days')`,
+    [owned.destinationId],
+  );
+  await ownerAt(dispatcher).pause();
+  await untilPaused(dispatcher, 1);
+  await dispatcher.bus.publish([event(1)]);
+  await untilWaiting(1);
+  await ownerAt(dispatcher).resume();
+  await dispatcher.settled();
+  expect(await ownerAt(dispatcher).read()).toMatchObject({ disabledReason: '' });
+
+  await dispatcher.close();
+  await fixture.sql.query(`UPDATE open_breakers SET paused_until = now() - interval '2 hours'`);
+  const later = await fixture.start(settings);
+  await later.bus.publish([event(2)]);
+  await later.settled();
+  expect(await ownerAt(later).read()).toMatchObject({ disabledReason: 'no_success' });
+});
+
+test('the owner sees the URL, the end of the pause, and the health of the destination', async () => {
+  const dispatcher = await fixture.start();
+  const { destinationId, url } = owned;
+  const seen = await ownerAt(dispatcher).read();
+  expect(seen).toMatchObject({ destinationId, url, disabledReason: '' });
+  expect(seen?.lastSuccessAt).toBeUndefined();
+  await dispatcher.bus.publish([event(1)]);
+  await dispatcher.settled();
+  expect((await ownerAt(dispatcher).read())?.lastSuccessAt).toBeDefined();
+
+  const startedMs = Date.now();
+  const { pausedUntil } = (await ownerAt(dispatcher).pause(72)) ?? {};
+  const hours = pausedUntil && (timestampDate(pausedUntil).getTime() - startedMs) / 3_600_000;
+  expect(hours).toBeGreaterThanOrEqual(72);
+  expect(hours).toBeLessThan(72.1);
+  expect(await ownerAt(dispatcher).read()).toMatchObject({ pausedUntil });
+
+  owned.respondWith(answer(410));
+  await ownerAt(dispatcher).resume();
+  await dispatcher.bus.publish([event(2)]);
+  await dispatcher.settled();
+  const disabled = await ownerAt(dispatcher).read();
+  expect(disabled).toMatchObject({ disabledReason: 'gone' });
+  expect(disabled?.disabledAt).toBeDefined();
+  fixture.integrations.set(destinationId, url);
+  expect(await ownerAt(dispatcher).read()).toMatchObject({ disabledReason: '' });
+});
+
+test('an integration without a destination has none to read, pause or resume', async () => {
+  const dispatcher = await fixture.start();
+  const nobody = ownerAt(dispatcher, { ...owned, destinationId: randomUUID() });
+  const notFound = { kind: 'not_found', code: 'destination_not_found' };
+  await expect(nobody.read()).rejects.toMatchObject(notFound);
+  await expect(nobody.pause()).rejects.toMatchObject(notFound);
+  await expect(nobody.resume()).rejects.toMatchObject(notFound);
+});

@@ -1,0 +1,143 @@
+/** The state of an integration's destination, which its owner reads, pauses and resumes. */
+import {
+  create,
+  type DescMessage,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { answerCall } from '@creditlane/idempotency/answer-call';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
+import type { Queryable } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
+import {
+  type OwnDestinationSchema,
+  type PauseOwnDestinationResponse,
+  PauseOwnDestinationResponseSchema,
+  type ResumeOwnDestinationResponse,
+  ResumeOwnDestinationResponseSchema,
+} from '@creditlane/proto/webhooks/v1/deliveries_service';
+import type { Call } from '@creditlane/rpc/call';
+import type { Clock } from '@creditlane/runtime/clock';
+import type { Destinations } from '../destinations/destinations.ts';
+import type { DestinationRevision } from '../events/webhook-event-type.ts';
+import type { OpenBreakers } from '../queue/open-breakers.ts';
+import { findDestinationState, pauseDestination, resumeDestination } from '../store/pauses.ts';
+import { deliveriesOf, destinationNotFound } from './own-destination.ts';
+
+const HOUR_MS = 3_600_000;
+
+export interface OwnDestinationDeps {
+  readonly requests: RequestPool;
+  readonly destinations: Pick<Destinations, 'getUncached'>;
+  readonly breakers: Pick<OpenBreakers, 'refresh'>;
+  readonly clock: Clock;
+}
+
+type OwnDestination = MessageInitShape<typeof OwnDestinationSchema>;
+
+/** @throws Fault `destination_not_found` */
+export async function readOwnDestination(
+  deps: OwnDestinationDeps,
+  destination: DestinationRevision | undefined,
+  call: Call,
+): Promise<{ destination: OwnDestination }> {
+  if (destination === undefined) throw destinationNotFound();
+  const url = await urlOf(deps, destination, call);
+  const db = deliveriesOf(deps.requests, call, destination);
+  return { destination: await readState(db, destination, url) };
+}
+
+/**
+ * Pauses the destination for so many hours from now on, also when it is paused. This process sends nothing more to it once
+ * it has read the pause, which it does at once; others read it with their next look at the circuit breakers.
+ *
+ * @throws Fault `destination_not_found`, or a fault of the idempotency key
+ */
+export function pauseOwnDestination(
+  deps: OwnDestinationDeps,
+  destination: DestinationRevision | undefined,
+  hours: number,
+  call: Call,
+): Promise<PauseOwnDestinationResponse> {
+  const until = new Date(deps.clock().getTime() + hours * HOUR_MS);
+  return changeState(deps, destination, call, {
+    schema: PauseOwnDestinationResponseSchema,
+    answer: (state) => create(PauseOwnDestinationResponseSchema, { destination: state }),
+    change: (tx, paused) => pauseDestination(tx, paused, until),
+  });
+}
+
+/**
+ * Ends the pause: one delivery is sent, and the others when it has succeeded.
+ *
+ * @throws Fault `destination_not_found`, or a fault of the idempotency key
+ */
+export function resumeOwnDestination(
+  deps: OwnDestinationDeps,
+  destination: DestinationRevision | undefined,
+  call: Call,
+): Promise<ResumeOwnDestinationResponse> {
+  return changeState(deps, destination, call, {
+    schema: ResumeOwnDestinationResponseSchema,
+    answer: (state) => create(ResumeOwnDestinationResponseSchema, { destination: state }),
+    change: (tx, { destinationId }) => resumeDestination(tx, destinationId),
+  });
+}
+
+interface StateChange<D extends DescMessage> {
+  readonly schema: D;
+  change(tx: Queryable, destination: DestinationRevision): Promise<void>;
+  /** The answer, which has the state after the change. */
+  answer(state: OwnDestination): MessageShape<D>;
+}
+
+async function changeState<D extends DescMessage>(
+  deps: OwnDestinationDeps,
+  destination: DestinationRevision | undefined,
+  call: Call,
+  { schema, change, answer }: StateChange<D>,
+): Promise<MessageShape<D>> {
+  if (destination === undefined) throw destinationNotFound();
+  const url = await urlOf(deps, destination, call);
+  const db = deliveriesOf(deps.requests, call, destination);
+  const answered = await answerCall(db, call, schema, (store) =>
+    inTransaction(db.onRow(destination.destinationId), async (tx) => {
+      await change(tx, destination);
+      const response = answer(await readState(tx, destination, url));
+      await store(tx, response);
+      return response;
+    }),
+  );
+  deps.breakers.refresh();
+  return answered;
+}
+
+/** The URL of the destination; a destination that was removed since the call began has none. */
+async function urlOf(
+  { destinations }: Pick<OwnDestinationDeps, 'destinations'>,
+  { destinationId }: DestinationRevision,
+  { traceparent }: Call,
+): Promise<string> {
+  const found = await destinations.getUncached(destinationId, traceparent);
+  if (found === undefined) throw destinationNotFound();
+  return found.url;
+}
+
+async function readState(
+  db: Queryable,
+  destination: DestinationRevision,
+  url: string,
+): Promise<OwnDestination> {
+  const state = await findDestinationState(db, destination);
+  const { lastSuccessAt, failingSince, disabledAt, disabledReason, pausedUntil } = state;
+  return {
+    destinationId: destination.destinationId,
+    url,
+    ...(lastSuccessAt && { lastSuccessAt: timestampFromDate(lastSuccessAt) }),
+    ...(failingSince && { failingSince: timestampFromDate(failingSince) }),
+    ...(disabledAt && { disabledAt: timestampFromDate(disabledAt) }),
+    disabledReason: disabledReason ?? '',
+    ...(pausedUntil && { pausedUntil: timestampFromDate(pausedUntil) }),
+  };
+}
