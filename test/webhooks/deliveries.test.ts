@@ -95,6 +95,34 @@ describe('with the operations on deliveries', () => {
     expectSigned(third);
   });
 
+  test('webhooks wait while their owner has paused the destination, and come in order once it is resumed', async () => {
+    const paused = await platform.api.post('/webhook-destination/pause', { hours: 2 });
+    const { destinationId, pausedUntil } = paused.body;
+    expect(paused.body).toMatchObject({ url: receiver.url });
+    expect(Date.parse(pausedUntil) - Date.now()).toBeGreaterThan(7_100_000);
+    await eventually(
+      'pause in effect',
+      async () =>
+        (await platform.metrics()).includes('webhook_breakers{state="paused"} 1') || undefined,
+    );
+    const { applicationId } = await platform.submitNewApplication();
+    const decided = { applicationId, creditorId: platform.demo.creditorId };
+    await platform.recordDecision(decided, { decision: 'DECLINED' });
+    await eventually('delivery that waits for the pause', async () => {
+      const [waiting] = await list({ applicationId, state: 'WAITING' });
+      return waiting;
+    });
+    expect(receiver.received).toEqual([]);
+
+    const resumed = await platform.api.post('/webhook-destination/resume', undefined);
+    expect(resumed.body).toMatchObject({ destinationId });
+    expect(resumed.body).not.toHaveProperty('pausedUntil');
+    await platform.settle();
+    expect(receiver.received.map(({ headers }) => headers['webhook-sequence'])).toEqual(['1', '2']);
+    const { body } = await platform.api.get('/webhook-destination');
+    expect(Date.parse(body.lastSuccessAt)).toBeGreaterThan(0);
+  });
+
   test('a replay repeated with its Idempotency-Key sends the webhook once more', async () => {
     const { deliveryId } = await submitUntil('DELIVERED');
     const headers = { 'idempotency-key': randomUUID() };

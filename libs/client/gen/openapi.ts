@@ -845,7 +845,7 @@ export type paths = {
          *     A delivery in state `DUE` that waits for its next attempt is due now instead, for example after you have
          *     repaired your receiver. The attempt is one of its ten: after the last one the delivery is `DEAD`. While
          *     the destination is left alone after failures, one delivery is tried first; the others follow when it
-         *     succeeds.
+         *     succeeds. While the destination is paused, deliveries wait for the end of the pause.
          *
          *     | code | condition |
          *     |---|---|
@@ -882,6 +882,72 @@ export type paths = {
          *     nothing. A test event is sent once, is no delivery and is not listed; its `webhook-sequence` is 1.
          */
         post: operations["sendTestEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-destination": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your destination
+         * @description Where your webhooks go, whether your receiver answers, and whether the destination is paused or disabled. The platform sets the URL and the secret.
+         */
+        get: operations["getDestination"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-destination/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause your destination
+         * @description Has your webhooks wait for `hours`, or until *Resume your destination*, for example while your receiver is
+         *     maintained. No request but those of test events begins later than five seconds after the answer; those that are under way
+         *     end. Events go on being recorded, and each is sent after the pause, in the order of its application. First one delivery is
+         *     sent, and the others once it has succeeded.
+         *
+         *     A delivery makes no attempt in a pause, and the five days without a success after which a destination is
+         *     disabled begin with its end. To pause a destination that is paused sets a new end. Setting another URL does not end a pause.
+         */
+        post: operations["pauseDestination"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-destination/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume your destination
+         * @description Ends a pause before its time. A destination that is not paused stays as it is; a successful test event enables one that is disabled.
+         */
+        post: operations["resumeDestination"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2623,6 +2689,40 @@ export type components = {
             durationMs: number;
             /** @description Whether the destination was disabled and this success enabled it. */
             enabled: boolean;
+        };
+        OwnDestination: {
+            /** Format: uuid */
+            destinationId: string;
+            url: string;
+            /**
+             * Format: date-time
+             * @description When your receiver last answered with 2xx, to the minute. Absent before it has.
+             */
+            lastSuccessAt?: string;
+            /**
+             * Format: date-time
+             * @description The first failure since the last success.
+             */
+            failingSince?: string;
+            /**
+             * Format: date-time
+             * @description Since when nothing is sent, until a test event succeeds or the destination is set again.
+             */
+            disabledAt?: string;
+            /** @description `gone` (your receiver answered 410), or `no_success` for five days. Absent while the destination is enabled. */
+            disabledReason?: string;
+            /**
+             * Format: date-time
+             * @description The end of the pause. Absent while the destination is not paused.
+             */
+            pausedUntil?: string;
+        };
+        Pause: {
+            /**
+             * @description How long the pause lasts.
+             * @default 24
+             */
+            hours?: number;
         };
         RetailerUser: {
             /** Format: uuid */
@@ -5830,6 +5930,208 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDestination: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The destination. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnDestination"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description Your integration has no webhook destination. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseDestination: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "hours": 2
+                 *     }
+                 */
+                "application/json": components["schemas"]["Pause"];
+            };
+        };
+        responses: {
+            /** @description The destination, which is paused. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "destinationId": "0198c0de-0000-7000-8000-00000000e001",
+                     *       "url": "https://hooks.example.com/creditlane",
+                     *       "lastSuccessAt": "2026-03-02T15:04:05.678Z",
+                     *       "pausedUntil": "2026-03-02T17:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OwnDestination"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description Your integration has no webhook destination. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeDestination: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes repeating the request safe for 24 hours; see *Repeating a request safely*.
+                 * @example 5b1f7c9e-0a64-4c52-8a51-4a7b7a0c7d10
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The destination, which is not paused. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "destinationId": "0198c0de-0000-7000-8000-00000000e001",
+                     *       "url": "https://hooks.example.com/creditlane",
+                     *       "lastSuccessAt": "2026-03-02T15:04:05.678Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OwnDestination"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description Your integration has no webhook destination. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
             422: components["responses"]["Unprocessable"];

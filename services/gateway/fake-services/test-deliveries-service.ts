@@ -20,6 +20,7 @@ export function fakeDeliveriesService(services: TestServices): ServiceRoutes[] {
     matched: 7,
     requestedAt: timestampFromDate(new Date('2026-03-02T15:04:05.678Z')),
   };
+  const destination = { destinationId: newId(), url: 'https://hooks.example.com/creditlane' };
   return [
     recordingFake(services, DeliveriesService, {
       listOwnDeliveries: async () => ({ deliveries: services.deliveries, nextCursor: 'next' }),
@@ -43,6 +44,14 @@ export function fakeDeliveriesService(services: TestServices): ServiceRoutes[] {
         const { replayId } = request;
         return { replay: { ...replay, replayId, state: ReplayState.CANCELLED } };
       },
+      getOwnDestination: async () => ({ destination }),
+      pauseOwnDestination: async () => ({
+        destination: {
+          ...destination,
+          pausedUntil: timestampFromDate(new Date('2026-03-02T17:30:00.000Z')),
+        },
+      }),
+      resumeOwnDestination: async () => ({ destination }),
       sendTestEvent: async () => ({
         webhookId: newId(),
         succeeded: true,

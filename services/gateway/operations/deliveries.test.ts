@@ -258,3 +258,44 @@ test('while the dispatcher is unavailable, its operations are 503 and others are
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
   expect((await gateway.send('GET', gateway.decisionPath)).status).toBe(200);
 });
+
+describe('/webhook-destination', () => {
+  const PATH = '/v1/webhook-destination';
+
+  test('GET reads the destination, without the fields that it does not have', async () => {
+    const { status, json } = await gateway.send('GET', PATH);
+    expect(status).toBe(200);
+    expect(json).toEqual({
+      destinationId: expect.any(String),
+      url: 'https://hooks.example.com/creditlane',
+    });
+  });
+
+  test.each([
+    [undefined, 24],
+    [{}, 24],
+    [{ hours: 1 }, 1],
+    [{ hours: 72 }, 72],
+  ])('POST …/pause with the body %j pauses for %i hours', async (body, hours) => {
+    const { status, json } = await gateway.send('POST', `${PATH}/pause`, { body });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ pausedUntil: '2026-03-02T17:30:00.000Z' });
+    const [called] = gateway.services.called('pauseOwnDestination');
+    expect(called?.request).toMatchObject({ hours });
+  });
+
+  test.each([0, 73, 1.5, '2'])('POST …/pause for %j hours is 400', async (hours) => {
+    const { status, json } = await gateway.send('POST', `${PATH}/pause`, { body: { hours } });
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '/hours' }] });
+    expect(gateway.services.called('pauseOwnDestination')).toEqual([]);
+  });
+
+  test('POST …/resume resumes the destination of the caller', async () => {
+    const { status, json } = await gateway.send('POST', `${PATH}/resume`);
+    expect(status).toBe(200);
+    expect(json).not.toHaveProperty('pausedUntil');
+    const [called] = gateway.services.called('resumeOwnDestination');
+    expect(called?.call.identity).toMatchObject({ subject: gateway.ids.integration });
+  });
+});

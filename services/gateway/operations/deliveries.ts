@@ -1,8 +1,9 @@
-/** The operations on the deliveries to an integration's own webhook destination. */
+/** The operations on an integration's own webhook destination and on the deliveries to it. */
 import {
   type DeliveriesService,
   ListOwnDeliveriesRequestSchema,
   OwnDeliverySchema,
+  OwnDestinationSchema,
   ReplayFilterSchema,
   ReplaySchema,
   SendTestEventResponseSchema,
@@ -19,12 +20,14 @@ import {
   requireRecord,
 } from './service-messages/service-answers.ts';
 
+const DEFAULT_PAUSE_HOURS = 24;
 const TIMES = ['createdFrom', 'createdBefore'] as const;
 const readFilter = messageReader(ListOwnDeliveriesRequestSchema, { except: TIMES });
 const readReplayFilter = messageReader(ReplayFilterSchema, { except: TIMES });
 const writeDelivery = messageWriter(OwnDeliverySchema);
 const writeAttempt = messageWriter(AttemptSchema, { except: ['status'] });
 const writeReplay = messageWriter(ReplaySchema);
+const writeDestination = messageWriter(OwnDestinationSchema);
 const writeSentTestEvent = messageWriter(SendTestEventResponseSchema);
 
 /** `examples` has the payload of each test event, by the name of the webhook. */
@@ -70,6 +73,22 @@ export function deliveryOperations(
     async cancelReplay({ path, context }) {
       const { replay } = await deliveries.cancelReplay(path, context);
       return writeReplay(requireRecord(replay));
+    },
+
+    async getDestination({ context }) {
+      const { destination } = await deliveries.getOwnDestination({}, context);
+      return writeDestination(requireRecord(destination));
+    },
+
+    async pauseDestination({ body, context }) {
+      const request = { hours: body?.hours ?? DEFAULT_PAUSE_HOURS };
+      const { destination } = await deliveries.pauseOwnDestination(request, context);
+      return writeDestination(requireRecord(destination));
+    },
+
+    async resumeDestination({ context }) {
+      const { destination } = await deliveries.resumeOwnDestination({}, context);
+      return writeDestination(requireRecord(destination));
     },
 
     async sendTestEvent({ body: { event }, context }) {
