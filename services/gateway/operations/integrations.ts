@@ -20,7 +20,9 @@ export function integrationOperations(integrations: Client<typeof IntegrationsSe
     async registerIntegration({ body, context }) {
       const request = readRegistration(body);
       const { integrationId } = await integrations.registerIntegration(request, context);
-      const { name, permissions = [], rateLimit } = body;
+      const { name, permissions = [], rateLimit: limit } = body;
+      // Without the properties that the limit does not have: they are not stored.
+      const rateLimit = limit && { requests: limit.requests, windowSeconds: limit.windowSeconds };
       return { integrationId, name, permissions, rateLimit };
     },
 

@@ -30,6 +30,15 @@ test('an integration is registered under the id given, or a new one', async () =
   });
 });
 
+test('an unknown property of a rate limit is not in the answer', async () => {
+  const rateLimit = { requests: 1, windowSeconds: 1 };
+  const body = { name: 'Bridge', rateLimit: { ...rateLimit, unknownProperty: 0 } };
+  const { status, json } = await send('POST', '/integrations', body);
+  expect(status).toBe(201);
+  expect(json).toMatchObject({ rateLimit });
+  expect(json).not.toHaveProperty('rateLimit.unknownProperty');
+});
+
 test('the Idempotency-Key of a registration reaches the service, and a replay is marked', async () => {
   const body = { name: 'Bridge' };
   const answer = await send('POST', '/integrations', body, { 'Idempotency-Key': 'replayed' });
