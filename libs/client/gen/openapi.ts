@@ -2686,6 +2686,8 @@ export type components = {
             status?: number;
             /** @description Why there is no complete answer. */
             failure?: string;
+            /** @description The first 2 KiB of the body of your receiver's answer, read as UTF-8. Absent when it is empty. */
+            answer?: string;
             durationMs: number;
             /** @description Whether the destination was disabled and this success enabled it. */
             enabled: boolean;

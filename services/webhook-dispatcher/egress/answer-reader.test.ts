@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { type AnswerEnd, AnswerReader } from './answer-reader.ts';
 
 /** The end of an answer whose bytes come in pieces of these sizes; the last piece is the rest. */
-function read(text: string, sizes: readonly number[] = []): AnswerEnd | undefined {
-  const reader = new AnswerReader();
+function read(text: string, sizes: readonly number[] = [], keptBytes = 0): AnswerEnd | undefined {
+  const reader = new AnswerReader(keptBytes);
   const bytes = Buffer.from(text, 'latin1');
   let at = 0;
   for (const size of [...sizes, bytes.length]) {
@@ -156,5 +156,36 @@ describe('an answer', () => {
         expect(['answered', 'failed', undefined]).toContain(end?.outcome.kind);
       }),
     );
+  });
+});
+
+describe('the beginning of the body', () => {
+  const inLatin1 = (text: string) => Buffer.from(text).toString('latin1');
+  const startOf = (answer: string, sizes: readonly number[] = []) => {
+    const { outcome } = read(answer, sizes, 5) ?? {};
+    return outcome?.kind === 'answered' ? outcome.bodyStart : outcome;
+  };
+  const withLength = (body: string) =>
+    `HTTP/1.1 400 Bad\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${inLatin1(body)}`;
+
+  test.each([
+    ['a body that is shorter', withLength('no'), 'no'],
+    ['a longer body', withLength('no, never'), 'no, n'],
+    ['a character that is cut', withLength('noooé'), 'nooo'],
+    ['bytes that are no UTF-8', 'HTTP/1.1 400\r\ncontent-length: 2\r\n\r\n\xffa', '\ufffda'],
+    ['no body', withLength(''), undefined],
+    [
+      'chunks',
+      'HTTP/1.1 400\r\ntransfer-encoding: chunked\r\n\r\n2\r\nno\r\n4\r\n, ne\r\n0\r\n\r\n',
+      'no, n',
+    ],
+    ['a body until the end of the connection', 'HTTP/1.1 400\r\n\r\nno, never', 'no, n'],
+  ])('is kept of %s, however it is cut into pieces', (_, answer, start) => {
+    expect(startOf(answer)).toBe(start);
+    expect(startOf(answer, Array(answer.length).fill(1))).toBe(start);
+  });
+
+  test('is not kept where nobody asks for it', () => {
+    expect(read(withLength('no'))?.outcome).toEqual({ kind: 'answered', status: 400 });
   });
 });

@@ -55,8 +55,11 @@ class LimitExceeded extends Error {
   }
 }
 
-/** The body is read only to find its end, after which the connection can carry another request. */
+/** The body is read to its end, after which the connection can carry another request; `keptBytes` of it are kept. */
 export class AnswerReader {
+  /** The beginning of the body, as far as it is kept. */
+  readonly #kept: Buffer;
+  #keptLength = 0;
   #part: Part = 'status_line';
   /** The beginning of a line whose end has not come. */
   #line = '';
@@ -71,6 +74,10 @@ export class AnswerReader {
   /** What is left of the body or the chunk. */
   #remainingBytes = 0;
   #chunkSizeDigits = 0;
+
+  constructor(keptBytes = 0) {
+    this.#kept = Buffer.alloc(keptBytes);
+  }
 
   /** Reads the next bytes; `undefined` while the answer is incomplete. */
   read(bytes: Buffer): AnswerEnd | undefined {
@@ -103,7 +110,17 @@ export class AnswerReader {
 
   #end(isReusable: boolean): AnswerEnd {
     const outcome = this.#outcome ?? { kind: 'failed', reason: 'no_answer' };
-    return { outcome, keepAliveMs: isReusable ? (this.#head?.keepAliveMs() ?? 0) : 0 };
+    const hasBody = outcome.kind === 'answered' && this.#keptLength > 0;
+    return {
+      outcome: hasBody ? { ...outcome, bodyStart: this.#bodyStart() } : outcome,
+      keepAliveMs: isReusable ? (this.#head?.keepAliveMs() ?? 0) : 0,
+    };
+  }
+
+  /** As text in UTF-8, without a last character that is not whole. Other bytes become U+FFFD. */
+  #bodyStart(): string {
+    const bytes = this.#kept.subarray(0, this.#keptLength);
+    return new TextDecoder().decode(bytes, { stream: true });
   }
 
   /** Reads bytes of one part from `at`, and returns where the next part begins. */
@@ -112,7 +129,7 @@ export class AnswerReader {
       case 'data':
         return this.#readData(bytes, at);
       case 'rest':
-        this.#countBody(bytes.length - at);
+        this.#takeBody(bytes.subarray(at));
         return bytes.length;
       case 'chunk_size':
         this.#readChunkSize(bytes[at] ?? 0);
@@ -134,14 +151,17 @@ export class AnswerReader {
 
   #readData(bytes: Buffer, at: number): number {
     const count = Math.min(this.#remainingBytes, bytes.length - at);
-    this.#countBody(count);
+    this.#takeBody(bytes.subarray(at, at + count));
     this.#remainingBytes -= count;
     if (this.#remainingBytes === 0) this.#part = this.#isChunked ? 'chunk_end' : 'ended';
     return at + count;
   }
 
-  #countBody(count: number): void {
-    this.#bodyBytes += count;
+  #takeBody(bytes: Buffer): void {
+    if (this.#keptLength < this.#kept.length) {
+      this.#keptLength += bytes.copy(this.#kept, this.#keptLength);
+    }
+    this.#bodyBytes += bytes.length;
     if (this.#bodyBytes > MAX_BODY_BYTES) throw new LimitExceeded('answer_too_large');
   }
 

@@ -106,7 +106,7 @@ export class Connection {
     this.#bytes = 0;
     this.#dataBytes = 0;
     this.#pieces = 0;
-    this.#answer = new AnswerReader();
+    this.#answer = new AnswerReader(exchange.keptAnswerBytes);
     this.#transport.write(exchange.requestText());
   }
 

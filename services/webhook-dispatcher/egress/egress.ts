@@ -8,7 +8,7 @@ import {
 import { nameServers, type Resolve } from '@creditlane/egress-rules/guarded-lookup';
 import { LRUCache } from 'lru-cache';
 import { ConnectionPool } from './connection-pool.ts';
-import { Exchange, type Outcome, type SendingHooks } from './exchange.ts';
+import { Exchange, type ExchangeRequest, type Outcome, type SendingHooks } from './exchange.ts';
 import { guardedDial } from './guarded-dial.ts';
 import { IdleConnectionLimit } from './idle-connection-limit.ts';
 
@@ -21,7 +21,7 @@ export interface EgressOptions extends EgressPolicy {
   readonly resolve?: Resolve;
 }
 
-export interface Post extends SendingHooks {
+export interface Post extends SendingHooks, Pick<ExchangeRequest, 'keptAnswerBytes'> {
   readonly destinationId: string;
   readonly destinationUrl: string;
   /** Appended to the destination's URL, such as "/application-booked". */
@@ -70,6 +70,7 @@ export class Egress {
     path,
     headers,
     body,
+    keptAnswerBytes,
     ownDeadlineMs = Infinity,
     ...hooks
   }: Post): Promise<Outcome | undefined> {
@@ -83,7 +84,7 @@ export class Egress {
     }
     if (this.#closed) return undefined;
     const deadlineMs = Math.min(this.#options.deadlineMs, ownDeadlineMs);
-    const exchange = new Exchange({ url, headers, body }, deadlineMs, hooks);
+    const exchange = new Exchange({ url, headers, body, keptAnswerBytes }, deadlineMs, hooks);
     this.#poolOf(destinationId, url).carry(exchange);
     const outcome = await exchange.outcome;
     return this.#closed && outcome?.kind === 'failed' ? undefined : outcome;

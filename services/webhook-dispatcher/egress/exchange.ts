@@ -3,7 +3,13 @@ import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
 
 /** How an exchange ended: the receiver answered, or no complete answer came. */
 export type Outcome =
-  | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs?: number }
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly retryAfterMs?: number;
+      /** The beginning of the body, where the request asks for it. */
+      readonly bodyStart?: string;
+    }
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** Whether the receiver has accepted the webhook. */
@@ -14,6 +20,8 @@ export interface ExchangeRequest {
   readonly url: URL;
   readonly headers: Record<string, string>;
   readonly body: string;
+  /** How much of the answer's body the outcome has; by default none. */
+  readonly keptAnswerBytes?: number | undefined;
 }
 
 export interface SendingHooks {
@@ -53,6 +61,10 @@ export class Exchange {
         this.#onDeadline();
       });
     }, deadlineMs);
+  }
+
+  get keptAnswerBytes(): number {
+    return this.#request.keptAnswerBytes ?? 0;
   }
 
   get isEnded(): boolean {

@@ -95,6 +95,16 @@ describe('a test event', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  test('shows the first 2 KiB of the body of the answer', async () => {
+    receiver.respondWith((_, response) => {
+      response.writeHead(400).end(`the signature does not match${' '.repeat(3_000)}`);
+    });
+    const sent = await send(await fixture.start());
+    expect(sent).toMatchObject({ succeeded: false, status: 400 });
+    expect(sent.answer).toMatch(/^the signature does not match +$/);
+    expect(sent.answer).toHaveLength(2_048);
+  });
+
   test('has 15 seconds at most, also when deliveries may take a minute', async () => {
     const post = vi.spyOn(Egress.prototype, 'post');
     const dispatcher = await fixture.start({ DELIVERY_DEADLINE: '60s' });

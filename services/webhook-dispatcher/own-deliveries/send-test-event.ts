@@ -39,6 +39,8 @@ import { deliveriesOf, destinationNotFound } from './own-destination.ts';
 const MAX_UNDER_WAY = 64;
 /** The gateway waits for the whole call for 20 seconds. */
 const MAX_EXCHANGE_MS = 15_000;
+/** Of the receiver's answer, which its owner sees. The body that was sent is an example, so that the answer repeats nobody's data. */
+const KEPT_ANSWER_BYTES = 2_048;
 /** Longer than a call may last: the gateway gives up after 20 s, and recording the answer follows the exchange. */
 const LEASE_MS = 40_000;
 
@@ -195,6 +197,7 @@ async function postExample(
     destinationId,
     destination,
     ownDeadlineMs: MAX_EXCHANGE_MS,
+    keptAnswerBytes: KEPT_ANSWER_BYTES,
   });
   if (posted === undefined) throw unavailable('the webhook dispatcher is shutting down');
   return { ...sent, ...posted };
@@ -213,7 +216,7 @@ function recordTestEvent(
     const made = create(SendTestEventResponseSchema, {
       webhookId,
       succeeded,
-      ...(isAnswered && { status: outcome.status }),
+      ...(isAnswered && { status: outcome.status, answer: outcome.bodyStart ?? '' }),
       failure: isAnswered ? '' : outcome.reason,
       durationMs,
       enabled,

@@ -12,7 +12,10 @@ export interface PostWebhookDeps {
 }
 
 export interface WebhookRequest
-  extends Pick<Post, 'destinationId' | 'body' | 'maySend' | 'onSent' | 'ownDeadlineMs'> {
+  extends Pick<
+    Post,
+    'destinationId' | 'body' | 'maySend' | 'onSent' | 'ownDeadlineMs' | 'keptAnswerBytes'
+  > {
   /** The `webhook-id`. */
   readonly id: string;
   readonly sequence: number;

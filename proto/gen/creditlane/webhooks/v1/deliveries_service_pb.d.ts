@@ -605,6 +605,13 @@ export declare type SendTestEventResponse = Message<"creditlane.webhooks.v1.Send
    * @generated from field: bool enabled = 6;
    */
   enabled: boolean;
+
+  /**
+   * The first 2 KiB of the body of the receiver's answer.
+   *
+   * @generated from field: string answer = 7;
+   */
+  answer: string;
 };
 
 /**
