@@ -5,15 +5,15 @@ import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { stateNameOf } from './delivery-states.ts';
 import type { Destinations } from './destinations/destinations.ts';
-import { listOwnDeliveries } from './own-deliveries/list-own-deliveries.ts';
-import { toOwnDelivery } from './own-deliveries/own-delivery.ts';
-import { deliveriesOf, findOwnDestination } from './own-deliveries/own-destination.ts';
 import {
   type OwnDestinationDeps,
   pauseOwnDestination,
   readOwnDestination,
   resumeOwnDestination,
-} from './own-deliveries/pause-destination.ts';
+} from './own-deliveries/destination-state.ts';
+import { listOwnDeliveries } from './own-deliveries/list-own-deliveries.ts';
+import { toOwnDelivery } from './own-deliveries/own-delivery.ts';
+import { deliveriesOf, findOwnDestination } from './own-deliveries/own-destination.ts';
 import { readOwnDelivery } from './own-deliveries/read-own-delivery.ts';
 import { type ReplayDeps, replayDelivery } from './own-deliveries/replay-delivery.ts';
 import {
