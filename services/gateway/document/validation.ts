@@ -125,6 +125,7 @@ function parameterCheck(
     const refused = [
       ...unknownIn(query),
       ...repeatedOf(queries, query),
+      ...notInDigits(queries, query),
       ...withNul('path', path),
       ...withNul('query', query),
     ];
@@ -150,6 +151,19 @@ function repeatedOf(
   return declared
     .filter(({ name }) => Array.isArray(query[name]))
     .map(({ name }) => ({ in: 'query', pointer: `/${name}`, message: 'is given more than once' }));
+}
+
+/** Names the whole numbers that are not written in digits alone: ajv reads "0x10", "1e1" and " 1" as numbers, too. */
+function notInDigits(
+  declared: readonly DescribedParameter[],
+  query: RawParameters['query'],
+): FieldError[] {
+  return declared
+    .filter(({ name, schema }) => {
+      const text = query[name];
+      return schema.type === 'integer' && typeof text === 'string' && !/^-?\d+$/.test(text);
+    })
+    .map(({ name }) => ({ in: 'query', pointer: `/${name}`, message: 'must be a whole number' }));
 }
 
 /** Names the parameters with U+0000, which PostgreSQL cannot store. Bodies with it are refused when they are read. */

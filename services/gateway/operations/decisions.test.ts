@@ -214,6 +214,9 @@ describe('reading decisions', () => {
     ['limit=0', 'must be at least 1'],
     ['limit=101', 'must be at most 100'],
     ['limit=ten', 'must be a whole number'],
+    ['limit=0x10', 'must be a whole number'],
+    ['limit=1e1', 'must be a whole number'],
+    ['limit=%201', 'must be a whole number'],
     ['limit=1&limit=2', 'is given more than once'],
   ])('a page with %s is refused', async (query, message) => {
     const answer = await gateway.send('GET', `${path}s?${query}`);
