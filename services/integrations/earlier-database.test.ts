@@ -9,6 +9,7 @@ import { integrations1763700000000 } from './migrations/0001-integrations.ts';
 import { destinationRevision1763800000000 } from './migrations/0002-destination-revision.ts';
 import { sealedSecrets } from './store/sealed-tables.ts';
 import {
+  asDispatcher,
   asGateway,
   asPlatform,
   OLD_KEY_RING,
@@ -61,6 +62,15 @@ test('a destination of the last release keeps its secret, which can be rotated',
     revision: 4,
     secrets: [rotated.secret, secret],
   });
+});
+
+test('a destination of the last release gets every event', async () => {
+  const request = { integrationIds: [integrationId], events: ['applicationBooked'] };
+  const { byIntegration } = await fixture.destinations.findIntegrationRecipients(
+    request,
+    asDispatcher,
+  );
+  expect(byIntegration).toMatchObject([{ recipients: [{ destinationId, revision: 4 }] }]);
 });
 
 test('the grants of the last release have an enablement, without a status or DISABLED', async () => {

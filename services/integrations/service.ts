@@ -14,6 +14,7 @@ import { answersByAge } from './migrations/0010-answers-by-age.ts';
 import { outboxByDay } from './migrations/0011-outbox-by-day.ts';
 import { quotaUnits1766100000000 } from './migrations/0012-quota-units.ts';
 import { issuedKeys1766200000000 } from './migrations/0013-issued-keys.ts';
+import { eventFilters1766300000000 } from './migrations/0014-event-filters.ts';
 import { SETTINGS } from './settings.ts';
 
 export const integrations = defineService(
@@ -39,6 +40,7 @@ export const integrations = defineService(
         ...outboxByDay,
         quotaUnits1766100000000,
         issuedKeys1766200000000,
+        eventFilters1766300000000,
       ],
       lockTimeout: true,
     },

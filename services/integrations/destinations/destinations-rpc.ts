@@ -35,8 +35,8 @@ export function destinationsRoutes(deps: DestinationsDeps): ServiceRoutes {
       return { byPair: byPair.map((recipients) => ({ recipients })) };
     },
 
-    async findIntegrationRecipients({ integrationIds }) {
-      const byIntegration = await findRecipientsOf(database.pool, integrationIds);
+    async findIntegrationRecipients({ integrationIds, events }) {
+      const byIntegration = await findRecipientsOf(database.pool, integrationIds, events);
       return { byIntegration: byIntegration.map((recipients) => ({ recipients })) };
     },
 

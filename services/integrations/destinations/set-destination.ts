@@ -27,7 +27,7 @@ export interface SetDestinationDeps {
 }
 
 /**
- * Sets the URL. The first setting makes the signing secret and is the only one that resolves to the
+ * Sets the URL and the event filter, or removes the filter. The first setting makes the signing secret and is the only one that resolves to the
  * secret's text; later ones resolve to an empty text. A request repeated with its idempotency key changes
  * nothing and gets the same answer, which is stored sealed for a day.
  *
@@ -35,7 +35,7 @@ export interface SetDestinationDeps {
  */
 export async function setDestination(
   { requests, answers, keyRing, destinations, clock, newId }: SetDestinationDeps,
-  { integrationId, url }: SetDestinationRequest,
+  { integrationId, url, events }: SetDestinationRequest,
   call: Call,
 ): Promise<SetDestinationResponse> {
   checkDestinationUrl(url, destinations);
@@ -44,7 +44,8 @@ export async function setDestination(
   const secret = makeSigningSecret();
   const id = newId();
   const sealed = sealedSecrets.seal(keyRing, secret.bytes, id, integrationId);
-  const row = { id, integrationId, url, ...sealed, createdAt: clock() };
+  const filter = { events: events.length > 0 ? events : null };
+  const row = { id, integrationId, url, ...sealed, ...filter, createdAt: clock() };
   return answers.writeThenStore(
     db.onRow(integrationId),
     call,

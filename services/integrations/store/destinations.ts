@@ -13,13 +13,17 @@ interface RecipientQuery {
   creditorId: string;
   /** The one integration that may receive the event; empty for every integration. */
   integrationId: string;
+  /** The name of the webhook; empty where event filters do not apply. */
+  event: string;
 }
 
+// A filter whose revision is not that of its destination is no longer in force: an earlier version, which knows no
+// filters, has set the destination since.
 const selectRecipients = defineStatement<RecipientRow & { place: number }>(
   'recipients_find',
   `SELECT pair.place, destinations.id AS "destinationId", destinations.revision
-   FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY
-     AS pair (retailer_id, creditor_id, only_integration_id, place)
+   FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[]) WITH ORDINALITY
+     AS pair (retailer_id, creditor_id, only_integration_id, event, place)
    CROSS JOIN LATERAL (
      SELECT integration_id FROM retailer_grants AS g
      WHERE g.retailer_id = pair.retailer_id AND g.revoked_at IS NULL
@@ -28,11 +32,15 @@ const selectRecipients = defineStatement<RecipientRow & { place: number }>(
      WHERE g.creditor_id = pair.creditor_id AND g.revoked_at IS NULL AND g.disabled_at IS NULL
    ) AS granted
    JOIN destinations USING (integration_id)
-   WHERE pair.only_integration_id IS NULL OR pair.only_integration_id = integration_id
+   WHERE (pair.only_integration_id IS NULL OR pair.only_integration_id = integration_id)
+     AND (pair.event = '' OR events IS NULL OR events_revision <> revision OR pair.event = ANY (events))
    ORDER BY pair.place, destinations.id`,
 );
 
-/** For each pair, in order, the destinations of the integrations with a live grant on either side. */
+/**
+ * For each pair, in order, the destinations of the integrations with a live grant on either side, except those whose
+ * event filter lacks the event.
+ */
 export async function findRecipients(
   db: Queryable,
   pairs: readonly RecipientQuery[],
@@ -41,6 +49,7 @@ export async function findRecipients(
     pairs.map(({ retailerId }) => retailerId),
     pairs.map(({ creditorId }) => creditorId),
     pairs.map(({ integrationId }) => integrationId || null),
+    pairs.map(({ event }) => event),
   ]);
   const byPlace = Map.groupBy(rows, ({ place }) => place);
   return pairs.map((_, index) => byPlace.get(index + 1) ?? []);
@@ -49,16 +58,22 @@ export async function findRecipients(
 const selectRecipientsOf = defineStatement<RecipientRow & { place: number }>(
   'recipients_find_of_integration',
   `SELECT asked.place, destinations.id AS "destinationId", destinations.revision
-   FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (integration_id, place)
-   JOIN destinations USING (integration_id)`,
+   FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (integration_id, event, place)
+   JOIN destinations USING (integration_id)
+   WHERE asked.event = '' OR events IS NULL OR events_revision <> revision OR asked.event = ANY (events)`,
 );
 
-/** For each integration, in order, its destination; none for an integration without one. */
+/**
+ * For each integration, in order, its destination; none for an integration without one, or whose event filter lacks the
+ * event of the same place. Where there is no such event, or an empty one, the filter does not apply.
+ */
 export async function findRecipientsOf(
   db: Queryable,
   integrationIds: readonly string[],
+  events: readonly string[],
 ): Promise<RecipientRow[][]> {
-  const rows = await selectRecipientsOf.run(db, [integrationIds]);
+  const eventOfEach = integrationIds.map((_, index) => events[index] ?? '');
+  const rows = await selectRecipientsOf.run(db, [integrationIds, eventOfEach]);
   const byPlace = Map.groupBy(rows, ({ place }) => place);
   return integrationIds.map((_, index) => byPlace.get(index + 1) ?? []);
 }
@@ -112,10 +127,11 @@ export async function findDestinations(
 
 const upsertDestination = defineStatement<{ id: string }>(
   'destination_save',
-  `INSERT INTO destinations (id, integration_id, url, sealed_secret, sealed_with, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6)
+  `INSERT INTO destinations (id, integration_id, url, sealed_secret, sealed_with, created_at, events, events_revision)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, 1)
    ON CONFLICT (integration_id)
-   DO UPDATE SET url = excluded.url, revision = destinations.revision + 1
+   DO UPDATE SET url = excluded.url, revision = destinations.revision + 1,
+     events = excluded.events, events_revision = destinations.revision + 1
    RETURNING id`,
 );
 
@@ -125,18 +141,20 @@ export interface NewDestination extends SealedValue {
   integrationId: string;
   url: string;
   createdAt: Date;
+  /** The event filter: the names of the webhooks that the destination gets; null where it gets all. */
+  events: readonly string[] | null;
 }
 
 /**
- * Inserts a destination, or sets the URL of the destination that the integration already has and
+ * Inserts a destination, or sets the URL and the filter of the destination that the integration already has and
  * increments its revision. Resolves to the id of the integration's destination.
  */
 export async function saveDestination(
   db: Queryable,
   row: NewDestination,
 ): Promise<{ id: string; isNew: boolean }> {
-  const { id, integrationId, url, sealed, sealedWith, createdAt } = row;
-  const values = [id, integrationId, url, sealed, sealedWith, createdAt];
+  const { id, integrationId, url, sealed, sealedWith, createdAt, events } = row;
+  const values = [id, integrationId, url, sealed, sealedWith, createdAt, events];
   const [saved] = await upsertDestination.run(db, values);
   if (saved === undefined) throw new Error('an upsert returns its row');
   return { id: saved.id, isNew: saved.id === id };

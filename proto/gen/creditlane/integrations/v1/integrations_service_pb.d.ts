@@ -365,6 +365,14 @@ export declare type SetDestinationRequest = Message<"creditlane.integrations.v1.
    * @generated from field: string url = 2;
    */
   url: string;
+
+  /**
+   * The destination's event filter: the names of the webhooks that it gets. Empty: it gets all, those of later
+   * versions included. The gateway knows the names, and refuses others.
+   *
+   * @generated from field: repeated string events = 3;
+   */
+  events: string[];
 };
 
 /**
@@ -848,6 +856,13 @@ export declare type FindRecipientsRequest_Pair = Message<"creditlane.integration
    * @generated from field: string integration_id = 3;
    */
   integrationId: string;
+
+  /**
+   * The name of the webhook. Empty: event filters do not apply, as for a replay and for earlier versions.
+   *
+   * @generated from field: string event = 4;
+   */
+  event: string;
 };
 
 /**
@@ -921,6 +936,14 @@ export declare type FindIntegrationRecipientsRequest = Message<"creditlane.integ
    * @generated from field: repeated string integration_ids = 1;
    */
   integrationIds: string[];
+
+  /**
+   * For each integration, in the same order, the name of the webhook. Where it is empty or absent, the event filter
+   * does not apply, as when an integration looks for its own destination, and for earlier versions.
+   *
+   * @generated from field: repeated string events = 2;
+   */
+  events: string[];
 };
 
 /**
@@ -1098,9 +1121,9 @@ export declare const IntegrationsService: GenService<{
     output: typeof GrantCreditorResponseSchema;
   },
   /**
-   * Sets the URL of the integration's webhooks. A new destination gets a new secret, which only this
-   * answer contains. A change of the URL keeps the secret, and the answer contains none. Each call makes
-   * a new revision of the destination, also with the same URL, and enables a disabled destination. For a
+   * Sets the URL of the integration's webhooks and which of them it gets. A new destination gets a new secret,
+   * which only this answer contains. A change of the URL keeps the secret, and the answer contains none. Each call
+   * makes a new revision of the destination, also with the same URL, and enables a disabled destination. For a
    * call with an idempotency key, the sealed answer is stored for a day.
    *
    * @generated from rpc creditlane.integrations.v1.IntegrationsService.SetDestination
@@ -1194,7 +1217,8 @@ export declare const AccessService: GenService<{
 export declare const DestinationsService: GenService<{
   /**
    * Returns, for each pair of a retailer and a creditor, the destinations of all integrations that have an
-   * active grant on either. The gateway asks before an export whether its one integration is a recipient.
+   * active grant on either, without those whose event filter lacks the event. The gateway asks before an export
+   * whether its one integration is a recipient.
    *
    * @generated from rpc creditlane.integrations.v1.DestinationsService.FindRecipients
    */
@@ -1204,7 +1228,8 @@ export declare const DestinationsService: GenService<{
     output: typeof FindRecipientsResponseSchema;
   },
   /**
-   * Returns, for each integration, its destination; none for an integration without one.
+   * Returns, for each integration, its destination; none for an integration without one, or whose event filter
+   * lacks the event.
    *
    * @generated from rpc creditlane.integrations.v1.DestinationsService.FindIntegrationRecipients
    */
