@@ -1,4 +1,4 @@
-/** The integrations service as the dispatcher sees it, for tests: every destination receives every event, unless its grants were withdrawn. */
+/** The integrations service as the dispatcher sees it, for tests: every destination receives every event, unless its grants were withdrawn or its event filter lacks the event. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import {
@@ -25,6 +25,8 @@ const initialState = () => ({
   hidesDestinations: false,
   /** The integrations whose grants were withdrawn, which keep their destinations. */
   withoutGrants: new Set<string>(),
+  /** The event filters, by destination. */
+  eventFilters: new Map<string, readonly string[]>(),
   findRecipientsCalls: 0,
   /** A call with more pairs is refused with `refusal`. */
   maxPairs: 250,
@@ -39,48 +41,22 @@ const withIds = (destinationId: string, destination?: object) => ({
   ...destination,
 });
 
+interface TestDestination {
+  url: string;
+  secrets: Uint8Array[];
+  revision: number;
+}
+
 /** Accepts tokens that the dispatcher signs with the private key of `dispatcherKey`. */
 export function createTestIntegrations(dispatcherKey: string) {
-  const destinations = new Map<string, { url: string; secrets: Uint8Array[]; revision: number }>();
+  const destinations = new Map<string, TestDestination>();
   const enablements = new Map<string, RetailerEnablement>();
   const state = initialState();
   const unlessUnavailable = <T>(answer: () => T): T => {
     if (state.isUnavailable) throw unavailable('unavailable for the test');
     return answer();
   };
-  const routes = implement(DestinationsService, {
-    findRecipients: async ({ pairs }) =>
-      unlessUnavailable(() => {
-        state.findRecipientsCalls += 1;
-        if (pairs.length > state.maxPairs) {
-          state.refusedCalls += 1;
-          throw state.refusal;
-        }
-        const recipients = [...destinations]
-          .filter(([destinationId]) => !state.withoutGrants.has(destinationId))
-          .map(([destinationId, { revision }]) => ({ destinationId, revision }));
-        // The id of a destination is also that of its integration.
-        const recipientsOf = (integrationId: string) =>
-          recipients.filter((it) => integrationId === '' || it.destinationId === integrationId);
-        return {
-          byPair: pairs.map(({ integrationId }) => ({ recipients: recipientsOf(integrationId) })),
-        };
-      }),
-    // The id of a destination is also that of its integration.
-    findIntegrationRecipients: async ({ integrationIds }) =>
-      unlessUnavailable(() => ({
-        byIntegration: integrationIds.map((destinationId) => {
-          const { revision } = destinations.get(destinationId) ?? {};
-          return { recipients: revision === undefined ? [] : [{ destinationId, revision }] };
-        }),
-      })),
-    getDestinations: async ({ destinationIds }) =>
-      unlessUnavailable(() => {
-        if (state.hidesDestinations) throw unavailable('hidden for the test');
-        const known = destinationIds.filter((it) => destinations.has(it));
-        return { destinations: known.map((it) => withIds(it, destinations.get(it))) };
-      }),
-  });
+  const routes = destinationsRoutes(state, destinations, unlessUnavailable);
   const enablementRoutes = fakeService(EnablementService, {
     getRetailerEnablement: async ({ enablementId }) =>
       unlessUnavailable(() => {
@@ -125,4 +101,51 @@ export function createTestIntegrations(dispatcherKey: string) {
     },
     close: () => closers.close(),
   };
+}
+
+function destinationsRoutes(
+  state: ReturnType<typeof initialState>,
+  destinations: ReadonlyMap<string, TestDestination>,
+  unlessUnavailable: <T>(answer: () => T) => T,
+) {
+  const gets = (destinationId: string, event = '') =>
+    event === '' || (state.eventFilters.get(destinationId)?.includes(event) ?? true);
+  return implement(DestinationsService, {
+    findRecipients: async ({ pairs }) =>
+      unlessUnavailable(() => {
+        state.findRecipientsCalls += 1;
+        if (pairs.length > state.maxPairs) {
+          state.refusedCalls += 1;
+          throw state.refusal;
+        }
+        const recipients = [...destinations]
+          .filter(([destinationId]) => !state.withoutGrants.has(destinationId))
+          .map(([destinationId, { revision }]) => ({ destinationId, revision }));
+        // The id of a destination is also that of its integration.
+        const recipientsOf = (integrationId: string, event: string) =>
+          recipients
+            .filter((it) => integrationId === '' || it.destinationId === integrationId)
+            .filter((it) => gets(it.destinationId, event));
+        return {
+          byPair: pairs.map(({ integrationId, event }) => ({
+            recipients: recipientsOf(integrationId, event),
+          })),
+        };
+      }),
+    // The id of a destination is also that of its integration.
+    findIntegrationRecipients: async ({ integrationIds, events }) =>
+      unlessUnavailable(() => ({
+        byIntegration: integrationIds.map((destinationId, index) => {
+          const { revision } = destinations.get(destinationId) ?? {};
+          const isRecipient = revision !== undefined && gets(destinationId, events[index]);
+          return { recipients: isRecipient ? [{ destinationId, revision }] : [] };
+        }),
+      })),
+    getDestinations: async ({ destinationIds }) =>
+      unlessUnavailable(() => {
+        if (state.hidesDestinations) throw unavailable('hidden for the test');
+        const known = destinationIds.filter((it) => destinations.has(it));
+        return { destinations: known.map((it) => withIds(it, destinations.get(it))) };
+      }),
+  });
 }

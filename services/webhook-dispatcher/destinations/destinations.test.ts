@@ -24,11 +24,13 @@ test('an integrations service that answers nothing costs two deadlines, and the 
   const peers = { endpoints, signer, closers, health, metrics };
   const client = connectPeer(DestinationsService, 'integrations', peers);
   const destinations = new Destinations(client, 0);
-  const queries = upTo(200).map(() => ({ retailerId: randomUUID(), creditorId: randomUUID() }));
+  const searches = upTo(200).map(() => ({
+    query: { retailerId: randomUUID(), creditorId: randomUUID() },
+  }));
   const { state } = integrations;
   state.refusal = deadlineExceeded();
   state.maxPairs = 60;
-  const find = () => destinations.granted.find(queries, undefined);
+  const find = () => destinations.granted.find(searches, undefined);
   await expect(find()).rejects.toMatchObject({ kind: 'deadline' });
   expect(state.refusedCalls).toBe(2);
   expect(await find()).toHaveLength(200);

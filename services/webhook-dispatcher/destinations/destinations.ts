@@ -61,22 +61,28 @@ export class Destinations {
 
   /**
    * Finds the live destinations of all integrations with a live grant on the retailer or the creditor, or of
-   * the one that the query names, if it has such a grant.
+   * the one that the query names, if it has such a grant; without those whose event filter lacks the search's event.
    * Never cached: a destination that is left out of an event never receives the event.
    */
   readonly granted: RecipientLookup<GrantQuery> = {
-    find: (queries, traceparent) =>
-      this.#findAll(queries, async (pairs) => {
+    find: (searches, traceparent) =>
+      this.#findAll(searches, async (chunk) => {
+        const pairs = chunk.map(({ query, event = '' }) => ({ ...query, event }));
         const { byPair } = await this.#client.findRecipients({ pairs }, { traceparent });
         return byPair.map(({ recipients }) => recipients);
       }),
   };
 
-  /** Finds the destination of one integration, whatever its grants. Never cached, like `granted`. */
+  /**
+   * Finds the destination of one integration, whatever its grants, unless its event filter lacks the search's event. Never
+   * cached, like `granted`.
+   */
   readonly ofIntegration: RecipientLookup<string> = {
-    find: (queries, traceparent) =>
-      this.#findAll(queries, async (integrationIds) => {
-        const request = { integrationIds };
+    find: (searches, traceparent) =>
+      this.#findAll(searches, async (chunk) => {
+        const integrationIds = chunk.map(({ query }) => query);
+        const events = chunk.map(({ event = '' }) => event);
+        const request = { integrationIds, events };
         const answer = await this.#client.findIntegrationRecipients(request, { traceparent });
         const { byIntegration } = answer;
         return byIntegration.map(({ recipients }) => recipients);
@@ -85,7 +91,8 @@ export class Destinations {
 
   /**
    * Whether the integration has a live grant on the retailer or the creditor that the payload names; without a name, it has
-   * none. Asked of replays only: a replay is a new request, and the grant may have been withdrawn since the event.
+   * none. Asked of replays only: a replay is a new request, and the grant may have been withdrawn since the event. The
+   * destination's event filter does not apply: who asks for a replay wants it.
    */
   async isGranted(
     { retailerId, creditorId }: Partial<Pick<GrantQuery, 'retailerId' | 'creditorId'>>,
@@ -94,7 +101,8 @@ export class Destinations {
   ): Promise<boolean> {
     if (!retailerId && !creditorId) return false;
     const query = { retailerId: retailerId || NIL_UUID, creditorId: creditorId || NIL_UUID };
-    const [recipients] = await this.granted.find([{ ...query, integrationId }], traceparent);
+    const search = { query: { ...query, integrationId } };
+    const [recipients] = await this.granted.find([search], traceparent);
     return recipients !== undefined && recipients.length > 0;
   }
 

@@ -1,9 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { toMessage } from '@creditlane/events/message';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { deliveriesClient, ownDeliveries, ownerOf } from '../own-deliveries/test-owner.ts';
 import { createTestFixture, sequences, type TestFixture, until } from '../test-fixture.ts';
 import { answer } from '../test-receiver.ts';
+import { retailerEnabled, type TestEnablement } from './test-enablements.ts';
 
 let fixture: TestFixture;
 beforeEach(async () => {
@@ -11,43 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-interface TestEnablement {
-  integrationId: string;
-  retailerId?: string;
-  configJson?: string;
-  /** False: the integrations service has deleted the enablement. */
-  exists?: boolean;
-}
-
-/** The event of an enabling that the integrations service knows. */
-function enabled({ integrationId, retailerId, configJson, exists = true }: TestEnablement) {
-  const enablementId = randomUUID();
-  const { retailerId: first } = fixture;
-  const enablement = { retailerId: retailerId ?? first, retailerName: 'Harbour Motors' };
-  if (exists) {
-    fixture.integrations.enablements.set(enablementId, {
-      ...enablement,
-      configJson: configJson ?? '',
-    });
-  }
-  const time = new Date();
-  return toMessage(
-    {
-      id: randomUUID(),
-      topic: 'creditlane.integrations.v1',
-      key: `${integrationId} ${enablement.retailerId}`,
-      type: 'creditlane.integrations.v1.IntegrationEnabled',
-      payload: {
-        enablementId,
-        integrationId,
-        retailerId: enablement.retailerId,
-        enabledAt: time.toISOString(),
-      },
-      time,
-    },
-    'integrations',
-  );
-}
+const enabled = (of: TestEnablement) => retailerEnabled(fixture, of);
 
 test('integrationEnabled goes to the enabled integration alone, signed in X-INTEGRATION-SIGNATURE', async () => {
   const others = await fixture.addReceiver();

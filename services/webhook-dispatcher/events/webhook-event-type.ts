@@ -22,16 +22,26 @@ export interface GrantQuery {
   readonly integrationId?: string;
 }
 
+/** A query for the recipients of a webhook. */
+export interface RecipientSearch<Query> {
+  readonly query: Query;
+  /**
+   * The name of the webhook: destinations whose event filter lacks it are no recipients. Without a name, filters do not
+   * apply, as to a replay.
+   */
+  readonly event?: string;
+}
+
 /** Finds recipients. Event types share a lookup, so that a batch of events costs one call for each. */
 export interface RecipientLookup<Query = unknown> {
   /**
-   * The recipients of each query, in the order of the queries. Rejects while a service that the lookup
+   * The recipients of each search, in the order of the searches. Rejects while a service that the lookup
    * calls is unavailable; the events are then handled again later.
    *
    * @param traceparent of one of the events: a call for several events belongs to one trace
    */
   find(
-    queries: readonly Query[],
+    searches: readonly RecipientSearch<Query>[],
     traceparent: string | undefined,
   ): Promise<readonly (readonly DestinationRevision[])[]>;
 }

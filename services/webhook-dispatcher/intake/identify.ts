@@ -69,24 +69,26 @@ function findEventType(
   }
 }
 
-/** Makes one call for each lookup, however many events have the same query. */
+/** Makes one call for each lookup, however many events of one type have the same query. */
 async function findRecipients(
   batch: ReadonlyMap<ReceivedEvent, TypedEvent | UnreadableEvent>,
 ): Promise<ReadonlyMap<ReceivedEvent, readonly DestinationRevision[]>> {
   const asked = [...batch].flatMap(([received, found]) => {
     if (found.kind === 'unreadable' || found.eventType === undefined) return [];
-    const { recipientLookup: lookup } = found.eventType;
-    return [{ received, lookup, query: found.eventType.recipientQuery(received.event) }];
+    const { name: event, recipientLookup: lookup } = found.eventType;
+    const query = found.eventType.recipientQuery(received.event);
+    return [{ received, lookup, search: { query, event } }];
   });
   const traceparent = asked.find(({ received }) => received.traceparent)?.received.traceparent;
 
   const recipients = new Map<ReceivedEvent, readonly DestinationRevision[]>();
   const byLookup = Map.groupBy(asked, ({ lookup }) => lookup);
   const calls = [...byLookup].map(async ([lookup, ofLookup]) => {
-    const byQuery = Map.groupBy(ofLookup, ({ query }) => JSON.stringify(query));
-    const queries = [...byQuery.values()].map(([first]) => first?.query);
-    const answers = await lookup.find(queries, traceparent);
-    for (const [n, same] of [...byQuery.values()].entries()) {
+    const bySearch = Map.groupBy(ofLookup, ({ search }) => JSON.stringify(search));
+    const groups = [...bySearch.values()];
+    const searches = groups.flatMap(([first]) => (first ? [first.search] : []));
+    const answers = await lookup.find(searches, traceparent);
+    for (const [n, same] of groups.entries()) {
       for (const { received } of same) recipients.set(received, answers[n] ?? []);
     }
   });

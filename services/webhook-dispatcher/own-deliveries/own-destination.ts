@@ -9,13 +9,14 @@ import type { DestinationRevision } from '../events/webhook-event-type.ts';
 
 /**
  * The caller's destination; undefined without one. The integrations service is asked for each call, because
- * it alone knows whose a destination is: a stored copy would outlive the removal of the destination.
+ * it alone knows whose a destination is: a stored copy would outlive the removal of the destination. The destination's event
+ * filter does not apply.
  */
 export async function findOwnDestination(
   { ofIntegration }: Pick<Destinations, 'ofIntegration'>,
   { identity, traceparent }: Call,
 ): Promise<DestinationRevision | undefined> {
-  const [recipients] = await ofIntegration.find([identity.subject], traceparent);
+  const [recipients] = await ofIntegration.find([{ query: identity.subject }], traceparent);
   return recipients?.[0];
 }
 
