@@ -23,9 +23,22 @@ test('an integration is read with its unrevoked keys, the newest first, and its 
     integrationId,
     permissions: [Permission.READ_SIN],
     keys: [{ keyId: young.keyId }, { keyId: old.keyId }],
-    destination: { destinationId, url },
+    destination: { destinationId, url, events: [] },
   });
   expect(found.rateLimit).toBeUndefined();
+});
+
+test('an integration is read with its event filter, unless an earlier version has set the destination since', async () => {
+  const integrationId = await registerTestIntegration(fixture);
+  const events = ['applicationDeclined', 'applicationBooked'];
+  const request = { integrationId, url: 'https://hooks.example/creditlane', events };
+  await fixture.integrations.setDestination(request, asPlatform);
+  expect((await get(integrationId)).destination).toMatchObject({ events });
+  await fixture.sql.query(
+    'UPDATE destinations SET revision = revision + 1 WHERE integration_id = $1',
+    [integrationId],
+  );
+  expect((await get(integrationId)).destination).toMatchObject({ events: [] });
 });
 
 test('an integration that has only a rate limit is read without keys and destination', async () => {

@@ -18,7 +18,8 @@ export async function getIntegration(
   if (found === undefined) throw integrationNotFound();
   const keys = await findUnrevokedKeys(db, integrationId, MAX_UNREVOKED_KEYS);
   const { name, rateLimitRequests: requests, rateLimitWindowS: windowSeconds } = found;
-  const { destinationId, destinationUrl: url } = found;
+  const { destinationId, destinationUrl: url, destinationEvents } = found;
+  const events = destinationEvents ?? [];
   return {
     integrationId,
     name,
@@ -28,6 +29,6 @@ export async function getIntegration(
       keyId: id,
       createdAt: timestampFromDate(createdAt),
     })),
-    ...(destinationId !== null && url !== null && { destination: { destinationId, url } }),
+    ...(destinationId !== null && url !== null && { destination: { destinationId, url, events } }),
   };
 }

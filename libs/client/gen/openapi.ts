@@ -1375,6 +1375,8 @@ export type paths = {
         /**
          * Set where the integration's webhooks go
          * @description Each event is posted to this URL with the event's own path appended to the URL's path, before a query. It must begin with https and lead to a public host, at port 443 or 8443, with no user name, password or fragment in it. The host is spelled as it is looked up, without escapes and without a final dot; an internationalised name may be in Unicode. A platform for development, such as that of `npm start`, also takes http and addresses of loopback at any port. The first time, the answer shows the signing secret, this once; a later change of the URL keeps the secret and shows none (*Rotate the secret* makes a new one). A destination that was disabled, for it answered 410 or failed for five days, is sent to again once it is set, also to the URL that it has. Repeated with its `Idempotency-Key`, the request changes nothing and shows the same answer, with the secret.
+         *
+         *     With `events`, the integration gets the named webhooks alone, from now on. A request without `events` removes such a filter. What a filter left out is not sent later, nor is it listed; what was queued before is still sent. Replays and test events ignore the filter.
          */
         put: operations["setDestination"];
         post?: never;
@@ -3013,6 +3015,7 @@ export type components = {
             /** Format: uuid */
             destinationId: string;
             url: string;
+            events?: components["schemas"]["EventFilter"];
         };
         /** @description How many requests each key of the integration may make: so many at once, and as many again in each window. Without it, the limit of the installation applies. */
         RateLimit: {
@@ -3035,7 +3038,10 @@ export type components = {
         };
         DestinationWrite: {
             url: string;
+            events?: components["schemas"]["EventFilter"];
         };
+        /** @description The webhooks that the destination gets. Absent where it gets all, those of later versions included. */
+        EventFilter: components["schemas"]["WebhookEvent"][];
         Destination: {
             /** Format: uuid */
             destinationId: string;
@@ -6973,7 +6979,11 @@ export interface operations {
                      *       ],
                      *       "destination": {
                      *         "destinationId": "0198c0de-0000-7000-8000-00000000e001",
-                     *         "url": "https://hooks.maple.example/creditlane"
+                     *         "url": "https://hooks.maple.example/creditlane",
+                     *         "events": [
+                     *           "applicationBooked",
+                     *           "applicationDeclined"
+                     *         ]
                      *       }
                      *     }
                      */
@@ -7330,11 +7340,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "url": "https://hooks.example.com/creditlane"
-                 *     }
-                 */
                 "application/json": components["schemas"]["DestinationWrite"];
             };
         };

@@ -58,7 +58,11 @@ export function fakeIntegrationsService(services: TestServices): ServiceRoutes[]
         permissions: [Permission.ENQUEUE_RETAILER_CHAT],
         rateLimit: { requests: 600, windowSeconds: 60 },
         keys: [{ keyId: newId(), createdAt: timestampFromDate(new Date('2026-02-01T09:00:00Z')) }],
-        destination: { destinationId: newId(), url: 'https://hooks.maple.example/creditlane' },
+        destination: {
+          destinationId: newId(),
+          url: 'https://hooks.maple.example/creditlane',
+          events: services.eventFilter,
+        },
       }),
       issueKey: async (request) => ({ keyId: newId(), key: generateApiKey(request.live) }),
       revokeKey: ok,

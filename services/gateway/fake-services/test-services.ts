@@ -42,6 +42,8 @@ export class TestServices {
   readonly disabledGrants = new Set<string>();
   /** What getIntegrationEnablement answers. */
   enablement: MessageInitShape<typeof GetIntegrationEnablementResponseSchema> = {};
+  /** The event filter of the destination of every integration; empty: there is none. */
+  eventFilter: string[] = [];
   /** The deliveries to the destination of every integration. */
   deliveries: Fields<typeof OwnDeliverySchema>[] = [];
   /** Groups of retailers, each by its members. */

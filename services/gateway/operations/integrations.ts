@@ -27,7 +27,11 @@ export function integrationOperations(integrations: Client<typeof IntegrationsSe
     },
 
     async getIntegration({ path, context }) {
-      return writeIntegration(await integrations.getIntegration(path, context));
+      const integration = writeIntegration(await integrations.getIntegration(path, context));
+      const { destination } = integration;
+      // A message has an empty list where there is no filter.
+      if (destination?.events.length !== 0) return integration;
+      return { ...integration, destination: { ...destination, events: undefined } };
     },
 
     async issueKey({ path, body, context }) {
@@ -57,7 +61,7 @@ export function integrationOperations(integrations: Client<typeof IntegrationsSe
     },
 
     async setDestination({ path, body, context }) {
-      const request = { ...path, url: body.url };
+      const request = { ...path, url: body.url, events: body.events ?? [] };
       const { destinationId, secret } = await integrations.setDestination(request, context);
       return { destinationId, secret: secret || undefined };
     },

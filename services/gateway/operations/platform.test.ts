@@ -1,6 +1,7 @@
 import { Caller } from '@creditlane/proto/common/v1/access';
 import { newId } from '@creditlane/runtime/ids';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openApiDocument } from '../document/openapi-document.ts';
 import { startTestGateway } from '../test-gateway.ts';
 
 const gateway = await startTestGateway();
@@ -109,6 +110,55 @@ test('a destination is set, and its secret shown', async () => {
   expect(answer.json).toEqual({
     destinationId: expect.any(String),
     secret: expect.stringMatching(/^whsec_/),
+  });
+});
+
+describe('a destination with an event filter', () => {
+  const url = 'https://hooks.example.com/creditlane';
+  const path = `/integrations/${newId()}/destination`;
+  const names = Object.keys(openApiDocument().webhooks);
+
+  test.each([
+    { events: ['applicationDeclined', 'applicationBooked'] },
+    // An event of a later version must not be missing in the limit of the filter.
+    { events: names },
+  ])('is set for $events, with the request’s Idempotency-Key', async ({ events }) => {
+    const headers = { 'Idempotency-Key': 'replayed' };
+    const answer = await send('PUT', path, { url, events }, headers);
+    expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    const { request, call } = last('setDestination') ?? {};
+    expect(request).toMatchObject({ url, events });
+    expect(call?.idempotency?.key).toBe('replayed');
+  });
+
+  test('is set without the filter by a request without events', async () => {
+    await send('PUT', path, { url });
+    expect(last('setDestination')?.request).toMatchObject({ url, events: [] });
+  });
+
+  test('is read with it', async () => {
+    gateway.services.eventFilter = ['applicationBooked'];
+    onTestFinished(() => {
+      gateway.services.eventFilter = [];
+    });
+    const answer = await send('GET', `/integrations/${newId()}`);
+    expect(answer.json.destination.events).toEqual(['applicationBooked']);
+  });
+
+  test.each([
+    { events: ['applicationLost'], pointer: '/events/0' },
+    { events: ['applicationBooked', 'ApplicationBooked'], pointer: '/events/1' },
+    { events: [], pointer: '/events' },
+    { events: ['applicationBooked', 'applicationBooked'], pointer: '/events' },
+    { events: [...names, 'applicationLost'], pointer: '/events' },
+    { events: 'applicationBooked', pointer: '/events' },
+    { events: null, pointer: '/events' },
+  ])('is refused for $events, naming $pointer', async ({ events, pointer }) => {
+    const calls = gateway.services.called('setDestination').length;
+    const answer = await send('PUT', path, { url, events });
+    expect(answer.status).toBe(400);
+    expect(answer.json.errors[0]).toMatchObject({ pointer });
+    expect(gateway.services.called('setDestination')).toHaveLength(calls);
   });
 });
 

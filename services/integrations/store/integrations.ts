@@ -39,17 +39,19 @@ export async function integrationExists(db: Queryable, id: string): Promise<bool
   return (await selectIntegration.run(db, [id])).length > 0;
 }
 
-/** What the platform has set for an integration; its destination's id and URL are null without one. */
+/** What the platform has set for an integration; its destination's columns are null without one, the events also without a filter. */
 export type IntegrationSettings = Omit<IntegrationRow, 'id' | 'createdAt'> & {
   destinationId: string | null;
   destinationUrl: string | null;
+  destinationEvents: string[] | null;
 };
 
 const selectSettings = defineStatement<IntegrationSettings>(
   'integration_read',
   `SELECT name, permissions, rate_limit_requests AS "rateLimitRequests",
      rate_limit_window_s AS "rateLimitWindowS", destinations.id AS "destinationId",
-     destinations.url AS "destinationUrl"
+     destinations.url AS "destinationUrl",
+     CASE WHEN destinations.events_revision = destinations.revision THEN destinations.events END AS "destinationEvents"
    FROM integrations LEFT JOIN destinations ON destinations.integration_id = integrations.id
    WHERE integrations.id = $1`,
 );

@@ -187,6 +187,13 @@ export declare type CurrentDestination = Message<"creditlane.integrations.v1.Cur
    * @generated from field: string url = 2;
    */
   url: string;
+
+  /**
+   * See SetDestinationRequest.events.
+   *
+   * @generated from field: repeated string events = 3;
+   */
+  events: string[];
 };
 
 /**
