@@ -1194,8 +1194,9 @@ export type paths = {
          *     which application to whom, and when, stays recorded. Each request
          *     makes an export of its own; repeat one with its `Idempotency-Key`.
          *
-         *     Needs a grant on the application's retailer. The receiving integration needs a webhook destination
-         *     and a grant on the application's retailer or on the creditor, now and when the webhook is queued.
+         *     Needs a grant on the application's retailer. The receiving integration needs a webhook destination,
+         *     whose event filter, if it has one, names `applicationExported`, and a grant on the application's
+         *     retailer or on the creditor, now and when the webhook is queued.
          *
          *     | status | code | condition |
          *     |---|---|---|
@@ -1376,7 +1377,7 @@ export type paths = {
          * Set where the integration's webhooks go
          * @description Each event is posted to this URL with the event's own path appended to the URL's path, before a query. It must begin with https and lead to a public host, at port 443 or 8443, with no user name, password or fragment in it. The host is spelled as it is looked up, without escapes and without a final dot; an internationalised name may be in Unicode. A platform for development, such as that of `npm start`, also takes http and addresses of loopback at any port. The first time, the answer shows the signing secret, this once; a later change of the URL keeps the secret and shows none (*Rotate the secret* makes a new one). A destination that was disabled, for it answered 410 or failed for five days, is sent to again once it is set, also to the URL that it has. Repeated with its `Idempotency-Key`, the request changes nothing and shows the same answer, with the secret.
          *
-         *     With `events`, the integration gets the named webhooks alone, from now on. A request without `events` removes such a filter. What a filter left out is not sent later, nor is it listed; what was queued before is still sent. Replays and test events ignore the filter.
+         *     With `events`, the integration gets the named webhooks alone, from now on. A request without `events` removes such a filter. What a filter left out is not sent later, nor is it listed; what was queued before is still sent. Replays and test events ignore the filter. Without `applicationExported` in it, nothing can be exported to the integration.
          */
         put: operations["setDestination"];
         post?: never;

@@ -90,8 +90,8 @@ export async function exportApplication(
 function integrationNotFound() {
   const pointer = '/integrationId';
   const message =
-    "names no integration with a webhook destination and a grant on the application's retailer or on " +
-    'the creditor';
+    'names no integration with a webhook destination that gets applicationExported, and with a grant on ' +
+    "the application's retailer or on the creditor";
   return fieldFault('not_found', 'integration_not_found', { pointer, message });
 }
 

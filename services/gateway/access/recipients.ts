@@ -8,8 +8,11 @@ export interface IntendedRecipient {
   creditorId: string;
 }
 
+/** The webhook of an export, as the event filters of destinations name it. */
+const EXPORTED = 'applicationExported';
+
 /**
- * Whether the integration would not receive the webhook about the caller's retailer and the creditor, or does not exist. For a
+ * Whether the integration would not receive the webhook of an export about the caller's retailer and the creditor, or does not exist. For a
  * caller without a retailer in scope it is not looked up: the applications service finds no application then, and the
  * caller learns nothing of the integration.
  */
@@ -20,7 +23,7 @@ export async function lacksRecipient(
 ): Promise<boolean> {
   const { retailerId } = context.identity;
   if (retailerId === undefined) return false;
-  const pairs = [{ retailerId, creditorId, integrationId }];
+  const pairs = [{ retailerId, creditorId, integrationId, event: EXPORTED }];
   const { byPair } = await destinations.findRecipients({ pairs }, ownCall(context));
   return !byPair[0]?.recipients.length;
 }

@@ -116,11 +116,13 @@ function fakeAccess(services: TestServices) {
   return recordingFake(services, AccessService, recorded, unrecorded);
 }
 
-/** Every integration with a grant has a destination. */
+/** Every integration with a grant has a destination, with the event filter of all. */
 function fakeDestinations(services: TestServices) {
   return recordingFake(services, DestinationsService, {
     findRecipients: async (request) => {
-      const byPair = request.pairs.map(({ retailerId, creditorId, integrationId }) => {
+      const { eventFilter } = services;
+      const byPair = request.pairs.map(({ retailerId, creditorId, integrationId, event }) => {
+        if (event && eventFilter.length > 0 && !eventFilter.includes(event)) return {};
         const granted = [retailerId, creditorId].filter((id) =>
           services.grants.has(`${integrationId} ${id}`),
         );

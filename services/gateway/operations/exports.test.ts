@@ -9,6 +9,7 @@ afterAll(gateway.close);
 afterEach(() => {
   services.failures.clear();
   services.calls.length = 0;
+  services.eventFilter = [];
 });
 
 const body = () => ({ integrationId: ids.integration, creditorId: ids.creditor });
@@ -56,6 +57,22 @@ describe('exporting an application', () => {
     expect(seen[0]).toEqual(seen[1]);
     const asked = services.called('exportApplication').map(({ request }) => request);
     expect(asked).toMatchObject([{ lacksRecipient: true }, { lacksRecipient: true }]);
+  });
+
+  test('to an integration whose event filter lacks the webhook is refused like one that does not exist', async () => {
+    const refusals = [];
+    for (const [integrationId, eventFilter] of [
+      [newId(), []],
+      [ids.integration, ['applicationBooked', 'integrationEnabled']],
+    ] as const) {
+      services.eventFilter = [...eventFilter];
+      const { status, json } = await send({ integrationId });
+      refusals.push({ status, ...json, requestId: '' });
+    }
+    expect(refusals[0]).toMatchObject({ status: 404, code: 'integration_not_found' });
+    expect(refusals[1]).toEqual(refusals[0]);
+    services.eventFilter = ['applicationExported'];
+    expect((await send()).status).toBe(202);
   });
 
   test('of another tenant, or one that does not exist, is refused without a look at the integration', async () => {
