@@ -33,6 +33,14 @@ test('one that closes while its opening cannot be written is written as a close'
   expect(kinds()).toEqual(['closed']);
 });
 
+test('a paused one that an earlier version tries is not counted as tried', () => {
+  const stored = { destinationId: 'b', revision: 1, isDue: false, isProbed: true };
+  breakers.replace([{ ...stored, isPaused: true }]);
+  expect(breakers.probed).toBe(0);
+  breakers.replace([{ ...stored, isPaused: false }]);
+  expect(breakers.probed).toBe(1);
+});
+
 test('breakers of other processes are known, and own changes that are not written yet', () => {
   kinds();
   breakers.open('b', 1);

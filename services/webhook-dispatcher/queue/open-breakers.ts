@@ -43,7 +43,9 @@ export class OpenBreakers {
 
   /** How many of the open ones are tried by a probe now. */
   get probed(): number {
-    return [...this.#open.values()].filter(({ isProbed }) => isProbed).length;
+    // An earlier version may try one that is paused.
+    const isProbed = (one: Open) => one.isProbed && !one.isPaused;
+    return [...this.#open.values()].filter(isProbed).length;
   }
 
   /** Opens the circuit breaker at that revision of the destination. */

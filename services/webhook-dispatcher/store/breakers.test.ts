@@ -164,6 +164,16 @@ describe('the circuit breaker of a paused destination', () => {
     ]);
   });
 
+  test('has no probe before the end of the pause, although an earlier version has made one due', async () => {
+    await insertDue();
+    await pause();
+    await database.sql.query('UPDATE open_breakers SET probe_at = now()');
+    expect(await claimProbes()).toEqual([]);
+    expect(await runQuery(database.sql, listBreakersQuery())).toMatchObject([{ isDue: false }]);
+    await database.sql.query('UPDATE open_breakers SET paused_until = now()');
+    expect(await claimProbes()).toHaveLength(1);
+  });
+
   test('has a probe due at once when the destination is resumed, and stays as it is when that is not paused', async () => {
     await insertDue();
     await pause();

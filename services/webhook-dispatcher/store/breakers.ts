@@ -1,6 +1,7 @@
 /**
  * The SQL of open circuit breakers: a row for each destination that fails or is paused, which all replicas share. While a
- * destination is paused, no statement makes a probe due before `paused_until`, and none closes the circuit breaker.
+ * destination is paused, no probe is due, and no statement closes the circuit breaker. The statements of an earlier version do not
+ * know of pauses, so that `probe_at` may be earlier than `paused_until`.
  */
 import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
@@ -25,7 +26,7 @@ export interface OpenBreaker {
 
 const selectOpen = defineStatement<OpenBreaker>(
   'breakers_list',
-  `SELECT destination_id AS "destinationId", revision, probe_at <= now() AS "isDue",
+  `SELECT destination_id AS "destinationId", revision, greatest(probe_at, paused_until) <= now() AS "isDue",
      probe_id IS NOT NULL AS "isProbed", coalesce(paused_until > now(), false) AS "isPaused"
    FROM open_breakers`,
 );
@@ -124,7 +125,7 @@ const claimProbes = defineStatement<LeasedDelivery>(
   'breakers_claim_probes',
   `WITH breaker AS MATERIALIZED (
      SELECT b.destination_id FROM open_breakers AS b
-     WHERE b.probe_at <= now()
+     WHERE b.probe_at <= now() AND coalesce(b.paused_until <= now(), true)
        AND (SELECT d.id FROM deliveries AS d
          WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased
          AND d.destination_id = b.destination_id AND d.next_attempt_at <= now() LIMIT 1) IS NOT NULL
