@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import {
   createTestFixture,
   type Dispatcher,
@@ -72,6 +72,14 @@ test('a pause ends by itself', async () => {
   await fixture.sql.query(`UPDATE open_breakers SET paused_until = now(), probe_at = now()`);
   await dispatcher.settled();
   expect(sequences(owned.received)).toEqual([1]);
+});
+
+test('a pause lasts for its hours by the clock of the database, whatever that of the replica', async () => {
+  const dispatcher = await fixture.start();
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 3_600_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  expect((await ownerAt(dispatcher).pause(1))?.pausedUntil).toBeDefined();
+  await untilPaused(dispatcher, 1);
 });
 
 test('the success of a request that was under way does not end a pause', async () => {

@@ -18,20 +18,16 @@ import {
   ResumeOwnDestinationResponseSchema,
 } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import type { Call } from '@creditlane/rpc/call';
-import type { Clock } from '@creditlane/runtime/clock';
 import type { Destinations } from '../destinations/destinations.ts';
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import type { OpenBreakers } from '../queue/open-breakers.ts';
 import { findDestinationState, pauseDestination, resumeDestination } from '../store/pauses.ts';
 import { deliveriesOf, destinationNotFound } from './own-destination.ts';
 
-const HOUR_MS = 3_600_000;
-
 export interface OwnDestinationDeps {
   readonly requests: RequestPool;
   readonly destinations: Pick<Destinations, 'getUncached'>;
   readonly breakers: Pick<OpenBreakers, 'refresh'>;
-  readonly clock: Clock;
 }
 
 type OwnDestination = MessageInitShape<typeof OwnDestinationSchema>;
@@ -60,11 +56,10 @@ export function pauseOwnDestination(
   hours: number,
   call: Call,
 ): Promise<PauseOwnDestinationResponse> {
-  const until = new Date(deps.clock().getTime() + hours * HOUR_MS);
   return changeState(deps, destination, call, {
     schema: PauseOwnDestinationResponseSchema,
     answer: (state) => create(PauseOwnDestinationResponseSchema, { destination: state }),
-    change: (tx, paused) => pauseDestination(tx, paused, until),
+    change: (tx, paused) => pauseDestination(tx, paused, hours),
   });
 }
 

@@ -142,7 +142,7 @@ describe('the circuit breaker of a paused destination', () => {
   const revisions = () => new Map([[destinationId, 2]]);
   const pause = () =>
     inTransaction(database.sql, (tx) =>
-      pauseDestination(tx, { destinationId, revision: 1 }, new Date(Date.now() + 3_600_000)),
+      pauseDestination(tx, { destinationId, revision: 1 }, 1),
     );
 
   test.each<[string, () => Query<unknown>]>([

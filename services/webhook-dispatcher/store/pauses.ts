@@ -6,18 +6,18 @@ import type { DestinationRevision } from '../events/webhook-event-type.ts';
 const upsertPause = defineStatement(
   'destination_pause',
   `INSERT INTO open_breakers (destination_id, revision, failures, probe_at, paused_until)
-   VALUES ($1, $2, 0, $3, $3)
+   VALUES ($1, $2, 0, now() + $3 * interval '1 hour', now() + $3 * interval '1 hour')
    ON CONFLICT (destination_id) DO UPDATE SET revision = greatest(open_breakers.revision, excluded.revision),
      failures = 0, probe_id = NULL, probe_at = excluded.probe_at, paused_until = excluded.paused_until`,
 );
 
-/** Nothing is sent to the destination until then, unless it is resumed before. */
+/** Nothing is sent to the destination for so many hours, unless it is resumed before. */
 export async function pauseDestination(
   tx: Queryable,
   { destinationId, revision }: DestinationRevision,
-  until: Date,
+  hours: number,
 ): Promise<void> {
-  await upsertPause.run(tx, [destinationId, revision, until]);
+  await upsertPause.run(tx, [destinationId, revision, hours]);
 }
 
 const endPause = defineStatement(
