@@ -27,7 +27,7 @@ export interface ExchangeRequest {
 export interface SendingHooks {
   /**
    * Asked just before the request's first byte is written to an open connection; false ends the exchange without a
-   * request. Dialling takes time, in which the right to send may have passed to another process.
+   * request. Dialling takes time, in which the right to send may have passed to another process, or ended with a pause.
    */
   readonly maySend?: (() => boolean) | undefined;
   /** Called when the request's first byte is written. */

@@ -158,6 +158,11 @@ export class DeliveryQueue {
     return undefined;
   }
 
+  /** Whether the request of a delivery that was taken may still begin: its lease lasts, and its destination is not paused. */
+  maySend({ delivery, leasedUntilMs }: QueueEntry, nowMs: number): boolean {
+    return nowMs < leasedUntilMs && this.#breakers.maySend(delivery.destinationId, delivery.id);
+  }
+
   /**
    * Ends the request of a delivery. The result adapts the limit of the destination; without one, nothing was
    * sent, which says nothing about the destination.
@@ -172,7 +177,7 @@ export class DeliveryQueue {
     if (result === undefined) {
       this.#breakers.giveBackProbe(id, delivery.id);
     } else if (result.succeeded) {
-      this.#breakers.close(id);
+      this.#breakers.close(id, delivery.id);
       limit.succeeded(wasSlow);
     } else {
       const opens = limit.failed(wasSlow);

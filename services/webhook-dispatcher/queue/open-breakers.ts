@@ -54,10 +54,18 @@ export class OpenBreakers {
     this.#change(destinationId, this.#afterUnwritten(destinationId, { kind: 'opened', revision }));
   }
 
-  /** Closes the circuit breaker, unless the destination is paused: the success is of a request from before. */
-  close(destinationId: string): void {
-    const open = this.#open.get(destinationId);
-    if (open === undefined || open.isPaused) return;
+  /**
+   * Whether a request that was prepared may still begin, as far as pauses are concerned. The probe of a paused destination may:
+   * it was claimed after the pause, whose end has not been read yet.
+   */
+  maySend(destinationId: string, deliveryId: string): boolean {
+    const isPaused = this.#open.get(destinationId)?.isPaused ?? false;
+    return !isPaused || this.isProbe(destinationId, deliveryId);
+  }
+
+  /** Closes the circuit breaker after the success of a delivery, unless its request began before a pause. */
+  close(destinationId: string, deliveryId: string): void {
+    if (!this.has(destinationId) || !this.maySend(destinationId, deliveryId)) return;
     this.#open.delete(destinationId);
     this.#probeIds.delete(destinationId);
     this.#change(destinationId, { kind: 'closed' });

@@ -33,7 +33,7 @@ test('a circuit breaker is written when it opens, without waiting for the next p
   while ((await listOpen()).length === 0) await setImmediate();
   expect(await listOpen()).toEqual([destinationId]);
 
-  breakers.close(destinationId);
+  breakers.close(destinationId, 'delivery');
   await sharing.close();
   expect(await listOpen()).toEqual([]);
 });

@@ -10,7 +10,8 @@ import type { Attempt, AttemptRecord } from './attempt.ts';
 import { DeferredResults } from './deferred-results.ts';
 import { startSender } from './sender.ts';
 
-const delivery = leasedDelivery({ id: 'delivery', destinationId: 'destination' });
+const destinationId = 'destination';
+const delivery = leasedDelivery({ id: 'delivery', destinationId });
 const leasedAgain = { ...delivery, fence: 2 };
 
 /** How an attempt ends; a slow one delivers. */
@@ -57,6 +58,10 @@ function start(...ends: AttemptEnd[]) {
     record,
     answer: () => attempted.resolve(),
     add: (one: LeasedDelivery, leasedAtMs = performance.now()) => queue.add([one], leasedAtMs),
+    pause: () =>
+      queue.shareBreakers([
+        { destinationId, revision: 1, isDue: false, isProbed: false, isPaused: true },
+      ]),
     recording: () => vi.waitFor(() => expect(record).toHaveBeenCalledOnce(), 15_000),
     async end() {
       attempted.resolve();
@@ -118,6 +123,15 @@ test('a delivery may be sent while its lease lasts, and not any more after its e
   expect(maySend?.()).toBe(false);
   sender.add(leasedAgain);
   expect(maySend?.()).toBe(true);
+  await sender.end();
+});
+
+test('a delivery that was taken is not sent once its destination is paused', async () => {
+  sender = start();
+  sender.add(delivery);
+  const [, maySend] = sender.attempt.mock.lastCall ?? [];
+  sender.pause();
+  expect(maySend?.()).toBe(false);
   await sender.end();
 });
 

@@ -15,9 +15,10 @@ export interface SenderDeps {
 /** Sends until the queue is closed. */
 export function startSender({ queue, attempt, deferredResults, recorder }: SenderDeps): void {
   const send = async (entry: QueueEntry): Promise<void> => {
-    // The process may have been stopped since the delivery was taken, and another one may have its lease.
-    const isLeased = () => performance.now() < entry.leasedUntilMs;
-    const attempted = await attempt(entry.delivery, isLeased);
+    // Since the delivery was taken, the process may have been stopped, and another one may have its lease; or its destination was
+    // paused while the content was looked up or the connection was opened.
+    const maySend = () => queue.maySend(entry, performance.now());
+    const attempted = await attempt(entry.delivery, maySend);
     queue.finishRequest(entry, requestResultOf(attempted));
     const isDelivered = attempted.kind === 'tried' && attempted.state === 'delivered';
     if (isDelivered) await deferredResults.defer(entry.delivery, queue.isCapacityNeeded(entry));

@@ -141,9 +141,7 @@ describe('an open circuit breaker', () => {
 describe('the circuit breaker of a paused destination', () => {
   const revisions = () => new Map([[destinationId, 2]]);
   const pause = () =>
-    inTransaction(database.sql, (tx) =>
-      pauseDestination(tx, { destinationId, revision: 1 }, 1),
-    );
+    inTransaction(database.sql, (tx) => pauseDestination(tx, { destinationId, revision: 1 }, 1));
 
   test.each<[string, () => Query<unknown>]>([
     ['a success', () => closeBreakersQuery([destinationId])],
