@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TestDatabase } from '@creditlane/postgres/test-database';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   insertDeliveries,
   insertDelivery,
@@ -14,7 +14,7 @@ beforeAll(async () => {
   database = await openDispatcherDatabase();
 });
 beforeEach(async () => {
-  await database.sql.query('TRUNCATE deliveries, destination_states');
+  await database.sql.query('TRUNCATE deliveries, destination_states, open_breakers');
 });
 afterAll(() => database?.drop());
 
@@ -60,6 +60,31 @@ test('a delivery that waits for its disabled destination to be enabled does not 
     [destinationId],
   );
   expect(await longestDue()).toBe(0);
+});
+
+describe('deliveries to a paused destination', () => {
+  const destinationId = randomUUID();
+  const pauseUntil = (seconds: number) =>
+    database.sql.query(
+      `INSERT INTO open_breakers (destination_id, revision, failures, probe_at, paused_until)
+       VALUES ($1, 1, 0, now(), now() + $2 * interval '1 s')`,
+      [destinationId, seconds],
+    );
+
+  test('do not count while it is paused', async () => {
+    await insertDue(4_000, { destinationId });
+    await pauseUntil(600);
+    expect(await longestDue()).toBe(0);
+    await insertDue(60);
+    expect((await longestDue()) - 60).toBeLessThan(60);
+  });
+
+  test('count from the end of the pause', async () => {
+    await insertDue(4_000, { destinationId });
+    await pauseUntil(-600);
+    expect((await longestDue()) - 600).toBeLessThan(60);
+    expect(await longestDue()).toBeGreaterThanOrEqual(600);
+  });
 });
 
 test('deliveries are counted by state, dead ones of all days together up to a limit', async () => {

@@ -44,20 +44,36 @@ export const ageOfOldestUndeliveredS = defineNumber(
    ))::float8 AS value`,
 );
 
-// In two parts, as above. A leased delivery is due again at the end of its lease. What a pause has held is left out while the
-// pause lasts, and for an hour after it, in which it is sent.
+// In two parts, as above. A leased delivery is due again at the end of its lease, and what a pause has held since the end of the
+// pause. The recursive part visits one destination after another through the index, as the claim does: 100,000 deliveries that a
+// pause holds are one entry of the index, where reading them took 80 ms.
 export const longestDueS = defineNumber(
   'measure_longest_due',
-  `SELECT greatest(0, extract(epoch FROM now() - least(
+  `WITH RECURSIVE destination (id) AS (
+     (SELECT destination_id FROM deliveries
+      WHERE storage <> 'ended' AND state = 'due' AND NOT leased
+      ORDER BY destination_id LIMIT 1)
+     UNION ALL
+     SELECT (SELECT destination_id FROM deliveries
+             WHERE storage <> 'ended' AND state = 'due' AND NOT leased
+               AND destination_id > destination.id
+             ORDER BY destination_id LIMIT 1)
+     FROM destination WHERE destination.id IS NOT NULL
+   )
+   SELECT greatest(0, extract(epoch FROM now() - least(
      (SELECT min(next_attempt_at) FROM deliveries
        WHERE storage <> 'ended' AND state = 'due' AND leased),
-     (SELECT min(d.next_attempt_at) FROM deliveries AS d
-       WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased AND NOT EXISTS (
-         SELECT FROM destination_states AS s
-         WHERE s.destination_id = d.destination_id AND s.disabled_at IS NOT NULL)
-       AND NOT EXISTS (
-         SELECT FROM open_breakers AS b
-         WHERE b.destination_id = d.destination_id AND b.paused_until > now() - interval '1 hour'))
+     (SELECT min(greatest(first.next_attempt_at, b.paused_until))
+       FROM destination CROSS JOIN LATERAL (
+         SELECT d.next_attempt_at FROM deliveries AS d
+         WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased
+           AND d.destination_id = destination.id
+         ORDER BY d.next_attempt_at LIMIT 1
+       ) AS first
+       LEFT JOIN open_breakers AS b ON b.destination_id = destination.id
+       WHERE coalesce(b.paused_until <= now(), true)
+         AND (SELECT s.disabled_at FROM destination_states AS s
+           WHERE s.destination_id = destination.id) IS NULL)
    )))::float8 AS value`,
 );
 
