@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { runPurge } from '@creditlane/postgres/retention';
 import { type Query, runQuery } from '@creditlane/postgres/statement';
 import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -13,6 +14,7 @@ import {
   giveBackProbesQuery,
   listBreakersQuery,
   openBreakersQuery,
+  purgeBreakers,
   requestProbesQuery,
 } from './breakers.ts';
 import { pauseDestination, resumeDestination } from './pauses.ts';
@@ -24,7 +26,7 @@ beforeAll(async () => {
   database = await openDispatcherDatabase();
 });
 beforeEach(async () => {
-  await database.sql.query('TRUNCATE open_breakers, deliveries');
+  await database.sql.query('TRUNCATE open_breakers, deliveries, destination_states');
   destinationId = randomUUID();
 });
 afterAll(() => database?.drop());
@@ -182,3 +184,22 @@ describe('the circuit breaker of a paused destination', () => {
     expect(await claimProbes()).toEqual([]);
   });
 });
+
+test.each([
+  ['failed before the pause, is kept for the time without a success', '3 days', 1],
+  ['failed since the pause only, is deleted', '1 hour', 0],
+])(
+  'the row of a pause that ended a day ago, of a destination that %s',
+  async (_, failingFor, kept) => {
+    await database.sql.query(
+      `INSERT INTO open_breakers (destination_id, revision, failures, probe_at, paused_until)
+     VALUES ($1, 1, 0, now() - interval '25 hours', now() - interval '25 hours')`,
+      [destinationId],
+    );
+    await database.sql.query(
+      'INSERT INTO destination_states (destination_id, failing_since) VALUES ($1, now() - $2::interval)',
+      [destinationId, failingFor],
+    );
+    expect(await runPurge(database.sql, purgeBreakers)).toBe(1 - kept);
+  },
+);

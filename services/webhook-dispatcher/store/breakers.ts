@@ -3,7 +3,7 @@
  * destination is paused, no probe is due, and no statement closes the circuit breaker. The statements of an earlier version do not
  * know of pauses, so that `probe_at` may be earlier than `paused_until`.
  */
-import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
+import { definePurge, PURGE_BATCH_ROWS } from '@creditlane/postgres/retention';
 import { defineStatement, type Query } from '@creditlane/postgres/statement';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import { LEASED_COLUMNS, messageOfSql } from './pending/pending-deliveries.ts';
@@ -163,8 +163,15 @@ export function claimProbesQuery(
   return claimProbes.query([limit, probeMs, leaseMs]);
 }
 
-/** A destination that nothing was due to for a day is sent to as a new one. */
-export const purgeBreakers = definePurge(
-  'breakers_purge',
-  deleteOlderThanSql('open_breakers', 'probe_at', '1 day'),
-);
+// The time after which a failing destination is disabled counts from the end of its pause, which only the row has. A month
+// later the row goes in any case: the destination may have been removed.
+const PURGED = `DELETE FROM open_breakers WHERE ctid = ANY (ARRAY(
+     SELECT b.ctid FROM open_breakers AS b
+     WHERE b.probe_at < now() - interval '1 day' AND NOT EXISTS (
+       SELECT FROM destination_states AS s
+       WHERE s.destination_id = b.destination_id AND s.disabled_at IS NULL
+         AND s.failing_since < b.paused_until AND b.paused_until > now() - interval '30 days')
+     LIMIT ${PURGE_BATCH_ROWS}))`;
+
+/** A destination that nothing was due to for a day is sent to as a new one, unless it was failing before a pause. */
+export const purgeBreakers = definePurge('breakers_purge', PURGED);
