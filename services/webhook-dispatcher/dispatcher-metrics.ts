@@ -16,6 +16,8 @@ import {
 
 /** Deliveries that a failing one has held are sent when the hold is over, or some moments later. */
 const AFTER_HOLD_MS = 60_000;
+/** A destination that has failed or was paused gets what has waited for it until its webhooks are less late than that. */
+const CATCHING_UP_MS = 60_000;
 const MAX_FAILING_DESTINATIONS = 10_000;
 /** Dead deliveries are kept for a month: after a long outage of receivers, a count of all would take seconds at each scrape. */
 const MAX_COUNTED_DEAD = 10_000;
@@ -66,10 +68,11 @@ export class DispatcherMetrics {
   }
 
   observeFirstByte(destinationId: string, recordedAt: Date, sentAt: Date): void {
-    const receiver: (typeof RECEIVERS)[number] = this.#failing.has(destinationId)
-      ? 'failing'
-      : 'answering';
+    const isFailing = this.#failing.has(destinationId);
+    const receiver: (typeof RECEIVERS)[number] = isFailing ? 'failing' : 'answering';
     const latencyMs = Math.max(0, sentAt.getTime() - recordedAt.getTime());
+    // What has waited for the destination may take longer to be sent than the mark lasts: 100,000 after a pause, at 20 a second.
+    if (isFailing && latencyMs > CATCHING_UP_MS) this.#failing.set(destinationId, true);
     this.#latency.observe({ receiver }, latencyMs / 1_000);
   }
 
