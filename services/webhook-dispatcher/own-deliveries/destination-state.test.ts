@@ -95,6 +95,41 @@ test('the success of a request that was under way does not end a pause', async (
   expect(owned.received).toHaveLength(1);
 });
 
+test('a pause that is repeated with its key after a resumption does not pause again', async () => {
+  const client = deliveriesClient(await fixture.start());
+  const owner = { ...ownerOf(owned), idempotencyKey: 'pause' };
+  const paused = await client.pauseOwnDestination({ hours: 1 }, owner);
+  await client.resumeOwnDestination({}, { ...ownerOf(owned), idempotencyKey: 'resume' });
+  expect(await client.pauseOwnDestination({ hours: 1 }, owner)).toEqual(paused);
+  const { destination } = await client.getOwnDestination({}, ownerOf(owned));
+  expect(destination?.pausedUntil).toBeUndefined();
+  await expect(client.pauseOwnDestination({ hours: 2 }, owner)).rejects.toMatchObject({
+    code: 'idempotency_key_reused',
+  });
+});
+
+test('a pause and a resumption asked of one replica hold for another', async () => {
+  const [asked, other] = [await fixture.start(), await fixture.start()];
+  await ownerAt(asked).pause();
+  for (const dispatcher of [asked, other]) await untilPaused(dispatcher, 1);
+  const [first, second] = [randomUUID(), randomUUID()];
+  await other.bus.publish([event(1, first), event(2, first), event(1, second)]);
+  await asked.bus.publish([event(3, first), event(2, second)]);
+  await untilWaiting(2);
+  expect(owned.received).toEqual([]);
+
+  await ownerAt(other).resume();
+  for (const dispatcher of [asked, other]) await dispatcher.settled();
+  const received = (applicationId: string) =>
+    sequences(
+      owned.received.filter(({ body }) => JSON.parse(body).applicationId === applicationId),
+    );
+  expect([received(first), received(second)]).toEqual([
+    [1, 2, 3],
+    [1, 2],
+  ]);
+});
+
 test('a pause lasts over a restart', async () => {
   const before = await fixture.start();
   await ownerAt(before).pause();
