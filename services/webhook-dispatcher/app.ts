@@ -69,7 +69,7 @@ export async function startWebhookDispatcher(
   startDeletingOldRows(context);
 
   const dispatcherMetrics = new DispatcherMetrics(metrics, settings.holdMs);
-  const sending = startSending(settings, {
+  const sending = await startSending(settings, {
     pool,
     log,
     metrics: dispatcherMetrics,

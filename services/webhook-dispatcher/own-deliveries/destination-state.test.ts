@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { OpenBreakers } from '../queue/open-breakers.ts';
 import {
   createTestFixture,
   type Dispatcher,
@@ -141,6 +142,34 @@ test('a pause lasts over a restart', async () => {
   expect(owned.received).toEqual([]);
 });
 
+test('a replica that starts knows the pauses before it sends anything', async () => {
+  await fixture.migrate();
+  const order: string[] = [];
+  const { replace } = OpenBreakers.prototype;
+  vi.spyOn(OpenBreakers.prototype, 'replace').mockImplementation(function (
+    this: OpenBreakers,
+    stored,
+  ) {
+    order.push('pauses read');
+    return replace.call(this, stored);
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const holder = await fixture.sql.connect();
+  await holder.query('BEGIN');
+  await holder.query('LOCK TABLE open_breakers');
+  const starting = fixture.start().then(() => void order.push('started'));
+  await until(async () => {
+    const { rows } = await fixture.sql.query(
+      `SELECT FROM pg_locks WHERE relation = 'open_breakers'::regclass AND NOT granted`,
+    );
+    expect(rows).not.toEqual([]);
+  });
+  await holder.query('ROLLBACK');
+  holder.release();
+  await starting;
+  expect(order[0]).toBe('pauses read');
+});
+
 test('a replay waits for the end of a pause, and a test event does not', async () => {
   const dispatcher = await fixture.start();
   await dispatcher.bus.publish([event(1)]);
@@ -183,6 +212,9 @@ test('the time without a success, after which a destination is disabled, begins 
   await dispatcher.close();
   await fixture.sql.query(`UPDATE open_breakers SET paused_until = now() - interval '2 hours'`);
   const later = await fixture.start(settings);
+  await until(async () =>
+    expect(await later.metrics()).toContain('webhook_breakers{state="open"} 1'),
+  );
   await later.bus.publish([event(2)]);
   await later.settled();
   expect(await ownerAt(later).read()).toMatchObject({ disabledReason: 'no_success' });

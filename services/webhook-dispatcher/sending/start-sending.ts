@@ -3,6 +3,7 @@
  * deliveries to disabled destinations.
  */
 import type { Database } from '@creditlane/postgres/database';
+import { runQuery } from '@creditlane/postgres/statement';
 import { systemClock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Destinations } from '../destinations/destinations.ts';
@@ -17,6 +18,7 @@ import { releaseLeases, startMaintainingLeases } from '../queue/leases.ts';
 import { OpenBreakers } from '../queue/open-breakers.ts';
 import { startSharingBreakers } from '../queue/shared-breakers.ts';
 import type { WebhookDispatcherSettings } from '../settings.ts';
+import { listBreakersQuery } from '../store/breakers.ts';
 import { hasUnsettledDeliveries } from '../store/pending/unsettled.ts';
 import { createAttempt } from './attempt.ts';
 import { DeferredResults } from './deferred-results.ts';
@@ -54,10 +56,15 @@ const SETTLED_POLL_MS = 50;
 /** How long a result waits for others, at most. */
 const RESULT_DELAY_MS = 100;
 
-export function startSending(settings: WebhookDispatcherSettings, deps: SendingDeps): Sending {
+export async function startSending(
+  settings: WebhookDispatcherSettings,
+  deps: SendingDeps,
+): Promise<Sending> {
   const { pool, log, destinations, metrics, eventTypes } = deps;
   const { leaseMs, maxInFlight, maxInFlightPerDestination } = settings;
   const breakers = new OpenBreakers();
+  // Before anything is sent: intake, and the ends of holds, lease deliveries without a look at the circuit breakers.
+  breakers.replace(await runQuery(pool, listBreakersQuery()));
   const backlog = new Backlog();
   const queue = new DeliveryQueue({
     breakers,
