@@ -897,7 +897,7 @@ export type paths = {
         };
         /**
          * Read your destination
-         * @description Where your webhooks go, whether your receiver answers, and whether the destination is paused or disabled. The platform sets the URL and the secret.
+         * @description Where your webhooks go, whether your receiver answers, and whether the destination is paused or disabled. Only the platform changes the URL and the secret.
          */
         get: operations["getDestination"];
         put?: never;
@@ -919,13 +919,14 @@ export type paths = {
         put?: never;
         /**
          * Pause your destination
-         * @description Has your webhooks wait for `hours`, or until *Resume your destination*, for example while your receiver is
-         *     maintained. No request but those of test events begins later than five seconds after the answer; those that are under way
-         *     end. Events go on being recorded, and each is sent after the pause, in the order of its application. First one delivery is
-         *     sent, and the others once it has succeeded.
+         * @description Your webhooks wait for `hours`, or until you resume the destination, for example during maintenance of your
+         *     receiver. From five seconds after the answer on, no new request begins, except for test events; requests under way are
+         *     not cut off. No event is lost: after the pause one delivery is sent first, and the others follow once it has
+         *     succeeded, in the order of each application.
          *
-         *     A delivery makes no attempt in a pause, and the five days without a success after which a destination is
-         *     disabled begin with its end. To pause a destination that is paused sets a new end. Setting another URL does not end a pause.
+         *     A pause uses up none of a delivery's attempts. The five days without a success after which a destination is disabled
+         *     count from the end of the pause. Pausing a paused destination sets a new end, `hours` from now. A pause outlasts a
+         *     change of the URL.
          */
         post: operations["pauseDestination"];
         delete?: never;
@@ -945,7 +946,7 @@ export type paths = {
         put?: never;
         /**
          * Resume your destination
-         * @description Ends a pause before its time. A destination that is not paused stays as it is; a successful test event enables one that is disabled.
+         * @description Ends a pause early. A destination that is not paused stays as it is: to enable one that is disabled, send a successful test event.
          */
         post: operations["resumeDestination"];
         delete?: never;
@@ -2714,7 +2715,7 @@ export type components = {
              * @description Since when nothing is sent, until a test event succeeds or the destination is set again.
              */
             disabledAt?: string;
-            /** @description `gone` (your receiver answered 410), or `no_success` for five days. Absent while the destination is enabled. */
+            /** @description `gone`: your receiver answered 410. `no_success`: it has not answered with 2xx for five days. Absent while the destination is enabled. */
             disabledReason?: string;
             /**
              * Format: date-time

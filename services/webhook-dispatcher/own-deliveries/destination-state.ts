@@ -45,8 +45,8 @@ export async function readOwnDestination(
 }
 
 /**
- * Pauses the destination for so many hours from now on, also when it is paused. This process sends nothing more to it once
- * it has read the pause, which it does at once; others read it with their next look at the circuit breakers.
+ * Pauses the destination for `hours` from now on, in the place of a pause that it has. This process reads the pause at once,
+ * the others with their next look at the circuit breakers; from then on each begins no request but those of test events.
  *
  * @throws Fault `destination_not_found`, or a fault of the idempotency key
  */
@@ -64,7 +64,7 @@ export function pauseOwnDestination(
 }
 
 /**
- * Ends the pause: one delivery is sent, and the others when it has succeeded.
+ * Ends the pause early, if the destination has one: one delivery is sent, and the others once it has succeeded.
  *
  * @throws Fault `destination_not_found`, or a fault of the idempotency key
  */

@@ -55,9 +55,9 @@ const updateHealth = defineStatement<DisabledDestination>(
 );
 
 /**
- * Stores the health of destinations, and disables every destination whose receiver answered that it is
- * gone or that had no success for `disableAfterMs`, since the end of a pause if there was one. Returns the given destinations that are disabled
- * after the statement. The health of an earlier revision than the stored one changes nothing.
+ * Stores the health of destinations, and disables every destination whose receiver answered that it is gone, or that had no
+ * success for `disableAfterMs`, which count from the end of its last pause. Returns the given destinations that are
+ * disabled after the statement. The health of an earlier revision than the stored one changes nothing.
  */
 export function updateHealthQuery(
   health: ReadonlyMap<string, DestinationHealth>,

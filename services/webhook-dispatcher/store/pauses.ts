@@ -11,7 +11,7 @@ const upsertPause = defineStatement(
      failures = 0, probe_id = NULL, probe_at = excluded.probe_at, paused_until = excluded.paused_until`,
 );
 
-/** Nothing is sent to the destination for so many hours, unless it is resumed before. */
+/** Pauses the destination for `hours` from now on, in the place of a pause that it has. */
 export async function pauseDestination(
   tx: Queryable,
   { destinationId, revision }: DestinationRevision,
@@ -26,7 +26,7 @@ const endPause = defineStatement(
    WHERE destination_id = $1 AND paused_until > now()`,
 );
 
-/** Makes a probe due, after whose success all else is sent. A destination that is not paused stays as it is. */
+/** Ends the pause: a probe is due, after whose success all else is sent. A destination that is not paused stays as it is. */
 export async function resumeDestination(tx: Queryable, destinationId: string): Promise<void> {
   await endPause.run(tx, [destinationId]);
 }
