@@ -145,7 +145,12 @@ function destinationsRoutes(
       unlessUnavailable(() => {
         if (state.hidesDestinations) throw unavailable('hidden for the test');
         const known = destinationIds.filter((it) => destinations.has(it));
-        return { destinations: known.map((it) => withIds(it, destinations.get(it))) };
+        return {
+          destinations: known.map((it) => ({
+            ...withIds(it, destinations.get(it)),
+            events: [...(state.eventFilters.get(it) ?? [])],
+          })),
+        };
       }),
   });
 }

@@ -897,7 +897,7 @@ export type paths = {
         };
         /**
          * Read your destination
-         * @description Where your webhooks go, whether your receiver answers, and whether the destination is paused or disabled. Only the platform changes the URL and the secret.
+         * @description Where your webhooks go, which of them, whether your receiver answers, and whether the destination is paused or disabled. Only the platform changes the URL, the events and the secret.
          */
         get: operations["getDestination"];
         put?: never;
@@ -2700,6 +2700,7 @@ export type components = {
             /** Format: uuid */
             destinationId: string;
             url: string;
+            events?: components["schemas"]["EventFilter"];
             /**
              * Format: date-time
              * @description When your receiver last answered with 2xx, to the minute. Absent before it has.

@@ -48,6 +48,7 @@ export function fakeDeliveriesService(services: TestServices): ServiceRoutes[] {
       pauseOwnDestination: async () => ({
         destination: {
           ...destination,
+          events: ['applicationBooked'],
           pausedUntil: timestampFromDate(new Date('2026-03-02T17:30:00.000Z')),
         },
       }),

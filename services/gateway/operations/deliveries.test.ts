@@ -279,7 +279,8 @@ describe('/webhook-destination', () => {
   ])('POST …/pause with the body %j pauses for %i hours', async (body, hours) => {
     const { status, json } = await gateway.send('POST', `${PATH}/pause`, { body });
     expect(status).toBe(200);
-    expect(json).toMatchObject({ pausedUntil: '2026-03-02T17:30:00.000Z' });
+    const pausedUntil = '2026-03-02T17:30:00.000Z';
+    expect(json).toMatchObject({ events: ['applicationBooked'], pausedUntil });
     const [called] = gateway.services.called('pauseOwnDestination');
     expect(called?.request).toMatchObject({ hours });
   });

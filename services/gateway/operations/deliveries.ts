@@ -3,6 +3,7 @@ import {
   type DeliveriesService,
   ListOwnDeliveriesRequestSchema,
   OwnDeliverySchema,
+  type OwnDestination,
   OwnDestinationSchema,
   ReplayFilterSchema,
   ReplaySchema,
@@ -27,8 +28,14 @@ const readReplayFilter = messageReader(ReplayFilterSchema, { except: TIMES });
 const writeDelivery = messageWriter(OwnDeliverySchema);
 const writeAttempt = messageWriter(AttemptSchema, { except: ['status'] });
 const writeReplay = messageWriter(ReplaySchema);
-const writeDestination = messageWriter(OwnDestinationSchema);
+const writeDestinationMessage = messageWriter(OwnDestinationSchema);
 const writeSentTestEvent = messageWriter(SendTestEventResponseSchema);
+
+function writeDestination(destination: OwnDestination | undefined) {
+  const written = writeDestinationMessage(requireRecord(destination));
+  // Without a filter, the destination gets all webhooks.
+  return written.events.length > 0 ? written : { ...written, events: undefined };
+}
 
 /** `examples` has the payload of each test event, by the name of the webhook. */
 export function deliveryOperations(
@@ -77,18 +84,18 @@ export function deliveryOperations(
 
     async getDestination({ context }) {
       const { destination } = await deliveries.getOwnDestination({}, context);
-      return writeDestination(requireRecord(destination));
+      return writeDestination(destination);
     },
 
     async pauseDestination({ body, context }) {
       const request = { hours: body?.hours ?? DEFAULT_PAUSE_HOURS };
       const { destination } = await deliveries.pauseOwnDestination(request, context);
-      return writeDestination(requireRecord(destination));
+      return writeDestination(destination);
     },
 
     async resumeDestination({ context }) {
       const { destination } = await deliveries.resumeOwnDestination({}, context);
-      return writeDestination(requireRecord(destination));
+      return writeDestination(destination);
     },
 
     async sendTestEvent({ body: { event }, context }) {

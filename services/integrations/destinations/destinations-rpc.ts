@@ -47,6 +47,7 @@ export function destinationsRoutes(deps: DestinationsDeps): ServiceRoutes {
         integrationId: row.integrationId,
         url: row.url,
         revision: row.revision,
+        events: row.events ?? [],
         secrets: unsealSecrets(row),
       }));
       return { destinations };

@@ -104,6 +104,22 @@ describe('a destination with an event filter', () => {
     expect(await receivedOf(EVENTS)).toEqual(everywhere(['integrationEnabled']));
   });
 
+  test('is read with its filter, as long as that is in force', async () => {
+    const { destinationId } = await set(['applicationBooked']);
+    const read = async () => {
+      const request = { destinationIds: [destinationId] };
+      const answer = await fixture.destinations.getDestinations(request, asDispatcher);
+      return answer.destinations.map(({ events }) => events);
+    };
+    expect(await read()).toEqual([['applicationBooked']]);
+    await fixture.sql.query('UPDATE destinations SET revision = revision + 1 WHERE id = $1', [
+      destinationId,
+    ]);
+    expect(await read()).toEqual([[]]);
+    await set([]);
+    expect(await read()).toEqual([[]]);
+  });
+
   test('is set once by a key, which a request with another filter cannot use', async () => {
     const first = await set(['applicationBooked'], `${integrationId} key`);
     await set(['applicationDeclined']);

@@ -85,6 +85,8 @@ export interface Destination {
   url: string;
   /** How many times the destination was set. */
   revision: number;
+  /** The event filter: the names of the webhooks that the destination gets; null where it gets all. */
+  events: string[] | null;
   /** The newest secret. */
   sealedSecret: Buffer;
   /** The earlier secrets that still sign, the newest first. */
@@ -99,6 +101,7 @@ type DestinationRow = Omit<Destination, 'previousSecrets'> & {
 const selectDestinations = defineStatement<DestinationRow>(
   'destinations_find',
   `SELECT destinations.id, destinations.integration_id AS "integrationId", url, revision,
+     CASE WHEN events_revision = revision THEN events END AS events,
      destinations.sealed_secret AS "sealedSecret",
      previous.id AS "previousId", previous.sealed_secret AS "previousSealedSecret"
    FROM destinations LEFT JOIN previous_secrets AS previous

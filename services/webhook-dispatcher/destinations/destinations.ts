@@ -28,6 +28,8 @@ export interface Destination {
   /** Grows each time that the destination is set. */
   readonly revision: number;
   readonly url: string;
+  /** The names of the webhooks that the destination gets; none where it gets all. */
+  readonly events: readonly string[];
   /** The live secrets, newest first; none when the newest cannot be opened. */
   readonly keys: readonly KeyObject[];
 }
@@ -169,6 +171,12 @@ export class Destinations {
 }
 
 function toDestination(message: DestinationMessage): Destination {
-  const { integrationId, revision, url, secrets } = message;
-  return { integrationId, revision, url, keys: secrets.map((secret) => createSecretKey(secret)) };
+  const { integrationId, revision, url, events, secrets } = message;
+  return {
+    integrationId,
+    revision,
+    url,
+    events,
+    keys: secrets.map((secret) => createSecretKey(secret)),
+  };
 }

@@ -22,7 +22,7 @@ async function endRemoved(): Promise<readonly string[]> {
       destinations: {
         getUncached: async (id) => {
           const found = destinations.get(id);
-          return found && { ...found, integrationId: id, keys: [] };
+          return found && { ...found, integrationId: id, events: [], keys: [] };
         },
       },
       queue: {
@@ -108,7 +108,7 @@ test('a round continues after the destinations of the round before', async () =>
     destinations: {
       getUncached: async (id: string) => {
         asked.push(id);
-        return { integrationId: id, revision: 1, url: 'https://a.example/', keys: [] };
+        return { integrationId: id, revision: 1, url: 'https://a.example/', events: [], keys: [] };
       },
     },
     queue: { dropEnded: () => {}, add: () => {} },

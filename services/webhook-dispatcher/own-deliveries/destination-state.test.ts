@@ -248,6 +248,12 @@ test('the owner sees the URL, the end of the pause, and the health of the destin
   expect(await ownerAt(dispatcher).read()).toMatchObject({ disabledReason: '' });
 });
 
+test('the owner sees which webhooks the destination gets', async () => {
+  const dispatcher = await fixture.start();
+  fixture.integrations.state.eventFilters.set(owned.destinationId, ['applicationBooked']);
+  expect(await ownerAt(dispatcher).read()).toMatchObject({ events: ['applicationBooked'] });
+});
+
 test('an integration without a destination has none to read, pause or resume', async () => {
   const dispatcher = await fixture.start();
   const nobody = ownerAt(dispatcher, { ...owned, destinationId: randomUUID() });

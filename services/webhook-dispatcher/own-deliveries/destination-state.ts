@@ -18,7 +18,7 @@ import {
   ResumeOwnDestinationResponseSchema,
 } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import type { Call } from '@creditlane/rpc/call';
-import type { Destinations } from '../destinations/destinations.ts';
+import type { Destination, Destinations } from '../destinations/destinations.ts';
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import type { OpenBreakers } from '../queue/open-breakers.ts';
 import { findDestinationState, pauseDestination, resumeDestination } from '../store/pauses.ts';
@@ -39,9 +39,9 @@ export async function readOwnDestination(
   call: Call,
 ): Promise<{ destination: OwnDestination }> {
   if (destination === undefined) throw destinationNotFound();
-  const url = await urlOf(deps, destination, call);
+  const settings = await findSettings(deps, destination, call);
   const db = deliveriesOf(deps.requests, call, destination);
-  return { destination: await readState(db, destination, url) };
+  return { destination: await readState(db, destination, settings) };
 }
 
 /**
@@ -94,12 +94,12 @@ async function changeState<D extends DescMessage>(
   { schema, change, answer }: StateChange<D>,
 ): Promise<MessageShape<D>> {
   if (destination === undefined) throw destinationNotFound();
-  const url = await urlOf(deps, destination, call);
+  const settings = await findSettings(deps, destination, call);
   const db = deliveriesOf(deps.requests, call, destination);
   const answered = await answerCall(db, call, schema, (store) =>
     inTransaction(db.onRow(destination.destinationId), async (tx) => {
       await change(tx, destination);
-      const response = answer(await readState(tx, destination, url));
+      const response = answer(await readState(tx, destination, settings));
       await store(tx, response);
       return response;
     }),
@@ -108,27 +108,31 @@ async function changeState<D extends DescMessage>(
   return answered;
 }
 
-/** The URL of the destination; a destination that was removed since the call began has none. */
-async function urlOf(
+/** What the platform has set of a destination. */
+type DestinationSettings = Pick<Destination, 'url' | 'events'>;
+
+/** @throws Fault `destination_not_found` when the destination was removed since the call began */
+async function findSettings(
   { destinations }: Pick<OwnDestinationDeps, 'destinations'>,
   { destinationId }: DestinationRevision,
   { traceparent }: Call,
-): Promise<string> {
+): Promise<DestinationSettings> {
   const found = await destinations.getUncached(destinationId, traceparent);
   if (found === undefined) throw destinationNotFound();
-  return found.url;
+  return found;
 }
 
 async function readState(
   db: Queryable,
   destination: DestinationRevision,
-  url: string,
+  { url, events }: DestinationSettings,
 ): Promise<OwnDestination> {
   const state = await findDestinationState(db, destination);
   const { lastSuccessAt, failingSince, disabledAt, disabledReason, pausedUntil } = state;
   return {
     destinationId: destination.destinationId,
     url,
+    events: [...events],
     ...(lastSuccessAt && { lastSuccessAt: timestampFromDate(lastSuccessAt) }),
     ...(failingSince && { failingSince: timestampFromDate(failingSince) }),
     ...(disabledAt && { disabledAt: timestampFromDate(disabledAt) }),

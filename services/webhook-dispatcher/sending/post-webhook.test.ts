@@ -28,6 +28,7 @@ function postWhileClockIsSet(setByMs: number) {
         integrationId: 'integration',
         revision: 1,
         url: 'https://receiver.example',
+        events: [],
         keys: [createSecretKey(Buffer.from('secret'))],
       },
     },

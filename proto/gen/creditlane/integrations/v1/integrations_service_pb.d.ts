@@ -819,6 +819,13 @@ export declare type Destination = Message<"creditlane.integrations.v1.Destinatio
    * @generated from field: uint32 revision = 5;
    */
   revision: number;
+
+  /**
+   * See SetDestinationRequest.events.
+   *
+   * @generated from field: repeated string events = 6;
+   */
+  events: string[];
 };
 
 /**

@@ -60,6 +60,13 @@ export declare type OwnDestination = Message<"creditlane.webhooks.v1.OwnDestinat
    * @generated from field: google.protobuf.Timestamp paused_until = 7;
    */
   pausedUntil?: Timestamp | undefined;
+
+  /**
+   * The names of the webhooks that the destination gets. Empty: it gets all.
+   *
+   * @generated from field: repeated string events = 8;
+   */
+  events: string[];
 };
 
 /**

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { retailerEnabled } from './events/test-enablements.ts';
-import { exported } from './events/test-exports.ts';
-import { deliveriesClient, ownDeliveries, ownerOf } from './own-deliveries/test-owner.ts';
-import { findTooFewDeliveries } from './store/intake/expected-deliveries.ts';
+import { retailerEnabled } from '../events/test-enablements.ts';
+import { exported } from '../events/test-exports.ts';
+import { deliveriesClient, ownDeliveries, ownerOf } from '../own-deliveries/test-owner.ts';
+import { findTooFewDeliveries } from '../store/intake/expected-deliveries.ts';
 import {
   createTestFixture,
   type Receiver,
   sequences,
   type TestFixture,
   until,
-} from './test-fixture.ts';
+} from '../test-fixture.ts';
 
 let fixture: TestFixture;
 let receiver: Receiver;
