@@ -2,28 +2,26 @@ import { randomUUID } from 'node:crypto';
 import type { EventMessage } from '@creditlane/events/message';
 import { defineStatement } from '@creditlane/postgres/statement';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
-import { OutboxService } from '@creditlane/proto/messaging/v1/outbox_service';
-import { serviceIdentity } from '@creditlane/rpc/identity';
-import { mountForTest } from '@creditlane/rpc/test-mount';
-import { systemClock } from '@creditlane/runtime/clock';
 import type { PeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
 import { NIL_UUID, newId } from '@creditlane/runtime/ids';
 import { newIdOfTime } from '@creditlane/runtime/ids/test-id-of-time';
 import { silentLog } from '@creditlane/runtime/test-log';
-import { createTestProcess } from '@creditlane/runtime/test-process';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { areEventsHandled } from '../event-progress.ts';
-import { appendToOutbox } from '../outbox.ts';
 import { republishOutbox } from '../outbox-commands/republish-outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
-import { decisionEvent, decisionMessage } from '../test-relay.ts';
 import { createInboxHandler } from '../transactional-inbox.ts';
 import { advanceSource, leaseSource, readReconciliation } from './differences.ts';
 import { type Source, startReconciler } from './reconciler.ts';
-import { outboxRoutes } from './written-events.ts';
+import {
+  CONSUMER,
+  idOf,
+  openSource,
+  type WriteOptions,
+  writeEvent,
+} from './test-reconciliation.ts';
 
-const CONSUMER = 'webhook-dispatcher';
 const DAY_MS = 86_400_000;
 
 let db: OpenTestDatabase;
@@ -47,20 +45,10 @@ const selectTooFew = defineStatement<{ event_id: string }>(
   `SELECT event_id FROM inbox WHERE event_id = ANY ($1::uuid[])
      AND expected_effects > (SELECT count(*) FROM effects WHERE effects.event_id = inbox.event_id)`,
 );
-/** As a decision whose event is `event_id`. */
-const selectRecorded = defineStatement<{ event_id: string }>(
-  'records_select',
-  `SELECT event_id FROM records WHERE event_id > $1::uuid AND event_id <= $2::uuid
-     AND NOT EXISTS (SELECT FROM outbox WHERE published_at IS NULL
-       AND outbox.event_id = records.event_id)
-   ORDER BY event_id LIMIT $3`,
-);
-
 beforeAll(async () => {
   db = await openMessagingTestDatabase('reconciler');
   const { pool, metrics } = db;
   await pool.query('CREATE TABLE effects (event_id uuid)');
-  await pool.query('CREATE TABLE records (event_id uuid)');
   handle = createInboxHandler({
     ...{ consumer: CONSUMER, pool, metrics, log: silentLog },
     expectedEffects: () => 1,
@@ -68,17 +56,7 @@ beforeAll(async () => {
       return { writes: events.map(({ id }) => insertEffect.query([id])), result: undefined };
     },
   });
-  const routes = outboxRoutes({ pool, clock: systemClock, selectRecorded });
-  const mount = mountForTest('decisions', [routes], [CONSUMER], createTestProcess('decisions'));
-  const client = mount(OutboxService, CONSUMER);
-  const identity = serviceIdentity(CONSUMER);
-  source = {
-    name: 'decisions',
-    list: (position, signal) => {
-      asked.push(position);
-      return client.listWrittenEvents({ position }, { identity, signal });
-    },
-  };
+  source = await openSource(db, (position) => asked.push(position));
 });
 beforeEach(async () => {
   const tables = 'effects, records, inbox, dead_letters, outbox';
@@ -127,26 +105,11 @@ async function takeOver(): Promise<void> {
   await start();
 }
 
-/** Writes an event as a decision does, a minute ago. The relay has published it, unless the test says otherwise. */
-async function write({
-  isPublished = true,
+/** Writes an event as `writeEvent` does, on the pool unless the test says otherwise. */
+const write = ({
   by = db.pool,
-  id = newId(),
-}: {
-  isPublished?: boolean;
-  by?: pg.Pool | pg.PoolClient;
-  id?: string;
-} = {}): Promise<EventMessage> {
-  await appendToOutbox(by, [{ ...decisionEvent(id), id }]);
-  await by.query(
-    `UPDATE outbox SET created_at = now() - interval '1 minute',
-       published_at = CASE WHEN $2 THEN now() - interval '1 minute' END WHERE event_id = $1`,
-    [id, isPublished],
-  );
-  return decisionMessage(id, id);
-}
-
-const idOf = ({ headers }: EventMessage) => headers.ce_id ?? expect.unreachable();
+  ...options
+}: WriteOptions & { by?: pg.Pool | pg.PoolClient } = {}) => writeEvent(by, options);
 
 async function differences(): Promise<Record<string, string>> {
   const { rows } = await db.pool.query<{ event_id: string; kind: string }>(
@@ -368,34 +331,6 @@ test('of two replicas, one compares, and the other one goes on after its end', a
   await db.pool.query("UPDATE reconciliation_positions SET held_until = '-infinity'");
   await handle([lost]);
   await expect.poll(differences).toEqual({});
-});
-
-test('a position of no earlier answer is refused', async () => {
-  const { signal } = new AbortController();
-  await expect(source.list('1; DROP TABLE outbox', signal)).rejects.toThrow();
-  expect((await source.list(`0/${randomUUID()}`, signal)).eventIds).toEqual([]);
-});
-
-test('no position passes an event that is written by a transaction under way, however long it takes', async () => {
-  const list = (position: string) => source.list(position, new AbortController().signal);
-  const writer = await db.pool.connect();
-  try {
-    const first = await write();
-    await writer.query('BEGIN');
-    const slow = await write({ by: writer });
-    const fast = await write();
-    const { position } = await list('');
-    expect(position).toMatch(/^[01]\//);
-    const part = await list(position.replace(/^1/, '0'));
-    expect(part.eventIds).toEqual([idOf(first)]);
-    await writer.query('COMMIT');
-    await expect
-      .poll(async () => (await list(part.position)).eventIds)
-      .toEqual([slow, fast].map(idOf));
-    await expect.poll(async () => (await list('')).position).toMatch(/^3\//);
-  } finally {
-    writer.release(true);
-  }
 });
 
 test('a position above the ids of a restored outbox is refused, and the comparison counts as not made', async () => {
