@@ -12,6 +12,7 @@ import {
 import { AttemptSchema } from '@creditlane/proto/webhooks/v1/delivery';
 import type { Client } from '@creditlane/rpc/client';
 import { internal } from '@creditlane/rpc/fault';
+import { withoutEmptyFilter } from './event-filter.ts';
 import { defineHandlers } from './handlers.ts';
 import { readTimes } from './service-messages/date-time.ts';
 import { messageReader, messageWriter } from './service-messages/json-message.ts';
@@ -31,11 +32,8 @@ const writeReplay = messageWriter(ReplaySchema);
 const writeDestinationMessage = messageWriter(OwnDestinationSchema);
 const writeSentTestEvent = messageWriter(SendTestEventResponseSchema);
 
-function writeDestination(destination: OwnDestination | undefined) {
-  const written = writeDestinationMessage(requireRecord(destination));
-  // Without a filter, the destination gets all webhooks.
-  return written.events.length > 0 ? written : { ...written, events: undefined };
-}
+const writeDestination = (destination: OwnDestination | undefined) =>
+  withoutEmptyFilter(writeDestinationMessage(requireRecord(destination)));
 
 /** `examples` has the payload of each test event, by the name of the webhook. */
 export function deliveryOperations(

@@ -1,4 +1,5 @@
 /** The platform's operations on integrations: registration, keys, grants and destinations. */
+import { create } from '@bufbuild/protobuf';
 import {
   GetIntegrationResponseSchema,
   type IntegrationsService,
@@ -6,32 +7,29 @@ import {
   RotateSecretResponseSchema,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
+import { withoutEmptyFilter } from './event-filter.ts';
 import { defineHandlers } from './handlers.ts';
 import { messageReader, messageWriter } from './service-messages/json-message.ts';
 
 const DEFAULT_OVERLAP_HOURS = 24;
 
 const readRegistration = messageReader(RegisterIntegrationRequestSchema);
+const writeRegistration = messageWriter(RegisterIntegrationRequestSchema);
 const writeIntegration = messageWriter(GetIntegrationResponseSchema);
 const writeRotatedSecret = messageWriter(RotateSecretResponseSchema);
 
 export function integrationOperations(integrations: Client<typeof IntegrationsService>) {
   return defineHandlers({
     async registerIntegration({ body, context }) {
-      const request = readRegistration(body);
-      const { integrationId } = await integrations.registerIntegration(request, context);
-      const { name, permissions = [], rateLimit: limit } = body;
-      // Without the properties that the limit does not have: they are not stored.
-      const rateLimit = limit && { requests: limit.requests, windowSeconds: limit.windowSeconds };
-      return { integrationId, name, permissions, rateLimit };
+      const registration = create(RegisterIntegrationRequestSchema, readRegistration(body));
+      const { integrationId } = await integrations.registerIntegration(registration, context);
+      return { ...writeRegistration(registration), integrationId };
     },
 
     async getIntegration({ path, context }) {
       const integration = writeIntegration(await integrations.getIntegration(path, context));
       const { destination } = integration;
-      // A message has an empty list where there is no filter.
-      if (destination?.events.length !== 0) return integration;
-      return { ...integration, destination: { ...destination, events: undefined } };
+      return { ...integration, destination: destination && withoutEmptyFilter(destination) };
     },
 
     async issueKey({ path, body, context }) {
