@@ -75,6 +75,18 @@ test('a pause ends by itself', async () => {
   expect(sequences(owned.received)).toEqual([1]);
 });
 
+test('a destination to which nothing was due since its pause does not count as one that fails', async () => {
+  const dispatcher = await fixture.start();
+  await ownerAt(dispatcher).pause();
+  await untilPaused(dispatcher, 1);
+  await ownerAt(dispatcher).resume();
+  await untilPaused(dispatcher, 0);
+  expect(await dispatcher.metrics()).toContain('webhook_breakers{state="open"} 0');
+  await dispatcher.bus.publish([event(1)]);
+  await dispatcher.settled();
+  expect(sequences(owned.received)).toEqual([1]);
+});
+
 test('a pause lasts for its hours by the clock of the database, whatever that of the replica', async () => {
   const dispatcher = await fixture.start();
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 3_600_000 });

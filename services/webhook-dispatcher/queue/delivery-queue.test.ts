@@ -36,6 +36,7 @@ const OPEN = {
   isDue: true,
   isProbed: false,
   isPaused: false,
+  isUntried: false,
 };
 const SUCCEEDED = { succeeded: true, revision: 1, durationMs: 5 };
 

@@ -276,12 +276,12 @@ export class DeliveryQueue {
 
   /** The numbers of destinations whose circuit breakers are open, or that are paused, for all replicas, and closed in this process. */
   breakerStates(): Record<BreakerState, number> {
-    const { size, probed } = this.#breakers;
+    const { size, probed, untried } = this.#breakers;
     const paused = this.#breakers.paused.length;
     const closed = [...this.#destinations.limitedIds].filter(
       (id) => !this.#breakers.has(id),
     ).length;
-    return { closed, open: size - probed - paused, half_open: probed, paused };
+    return { closed, open: size - probed - paused - untried, half_open: probed, paused };
   }
 
   /** Resolves when a delivery was removed, or after `timeoutMs`. */

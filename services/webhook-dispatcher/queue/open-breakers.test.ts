@@ -34,7 +34,14 @@ test('one that closes while its opening cannot be written is written as a close'
 });
 
 describe('a paused one', () => {
-  const paused = { destinationId: 'b', revision: 1, isDue: false, isProbed: false, isPaused: true };
+  const paused = {
+    destinationId: 'b',
+    revision: 1,
+    isDue: false,
+    isProbed: false,
+    isPaused: true,
+    isUntried: false,
+  };
   beforeEach(() => {
     kinds();
     breakers.addProbe('b', 'earlier probe');
@@ -58,7 +65,13 @@ describe('a paused one', () => {
 });
 
 test('a paused one that an earlier version tries is not counted as tried', () => {
-  const stored = { destinationId: 'b', revision: 1, isDue: false, isProbed: true };
+  const stored = {
+    destinationId: 'b',
+    revision: 1,
+    isDue: false,
+    isProbed: true,
+    isUntried: false,
+  };
   breakers.replace([{ ...stored, isPaused: true }]);
   expect(breakers.probed).toBe(0);
   breakers.replace([{ ...stored, isPaused: false }]);
@@ -74,6 +87,7 @@ test('breakers of other processes are known, and own changes that are not writte
     isDue: false,
     isProbed: false,
     isPaused: false,
+    isUntried: false,
   };
   expect(breakers.replace([stored])).toEqual(['a']);
   expect(['a', 'b', 'c'].map((id) => breakers.has(id))).toEqual([false, true, true]);

@@ -10,7 +10,10 @@ export type BreakerChange =
   | { readonly kind: 'probe_unsent'; readonly probeId: string }
   | { readonly kind: 'closed' };
 
-type Open = Pick<OpenBreaker, 'revision' | 'isProbed' | 'isPaused'>;
+type Open = Omit<OpenBreaker, 'destinationId' | 'isDue'>;
+
+/** Of a circuit breaker that opens. */
+const OPENED = { isProbed: false, isPaused: false, isUntried: false };
 
 export class OpenBreakers {
   /** Is called when a change is to be written, or those of the database are to be read. */
@@ -41,6 +44,11 @@ export class OpenBreakers {
     return [...this.#open].flatMap(([id, { isPaused }]) => (isPaused ? [id] : []));
   }
 
+  /** How many destinations were not tried since the end of a pause. */
+  get untried(): number {
+    return [...this.#open.values()].filter(({ isUntried }) => isUntried).length;
+  }
+
   /** How many of the open ones are tried by a probe now. */
   get probed(): number {
     // An earlier version may try one that is paused.
@@ -50,7 +58,7 @@ export class OpenBreakers {
 
   /** Opens the circuit breaker at that revision of the destination. */
   open(destinationId: string, revision: number): void {
-    this.#open.set(destinationId, { revision, isProbed: false, isPaused: false });
+    this.#open.set(destinationId, { revision, ...OPENED });
     this.#change(destinationId, this.#afterUnwritten(destinationId, { kind: 'opened', revision }));
   }
 
@@ -147,7 +155,7 @@ export class OpenBreakers {
     for (const [id, change] of this.#changes) {
       const isOpened = change.kind === 'opened' || change.kind === 'reopened';
       if (isOpened && !open.get(id)?.isPaused) {
-        open.set(id, { revision: change.revision, isProbed: false, isPaused: false });
+        open.set(id, { revision: change.revision, ...OPENED });
       }
     }
     const closed = [...this.#open.keys()].filter((id) => !open.has(id));

@@ -60,7 +60,14 @@ function start(...ends: AttemptEnd[]) {
     add: (one: LeasedDelivery, leasedAtMs = performance.now()) => queue.add([one], leasedAtMs),
     pause: () =>
       queue.shareBreakers([
-        { destinationId, revision: 1, isDue: false, isProbed: false, isPaused: true },
+        {
+          destinationId,
+          revision: 1,
+          isDue: false,
+          isProbed: false,
+          isPaused: true,
+          isUntried: false,
+        },
       ]),
     recording: () => vi.waitFor(() => expect(record).toHaveBeenCalledOnce(), 15_000),
     async end() {

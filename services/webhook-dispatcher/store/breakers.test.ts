@@ -113,7 +113,14 @@ describe('an open circuit breaker', () => {
     const claimed = (await Promise.all(upTo(8).map(() => claimProbes()))).flat();
     expect(claimed).toEqual([expect.objectContaining({ destinationId, fence: 1, attempts: 0 })]);
     expect(await runQuery(database.sql, listBreakersQuery())).toEqual([
-      { destinationId, revision: 1, isDue: false, isProbed: true, isPaused: false },
+      {
+        destinationId,
+        revision: 1,
+        isDue: false,
+        isProbed: true,
+        isPaused: false,
+        isUntried: false,
+      },
     ]);
   });
 
@@ -160,7 +167,7 @@ describe('the circuit breaker of a paused destination', () => {
     expect(probeId).toBeNull();
     expect(await claimProbes()).toEqual([]);
     expect(await runQuery(database.sql, listBreakersQuery())).toMatchObject([
-      { destinationId, isDue: false, isProbed: false, isPaused: true },
+      { destinationId, isDue: false, isProbed: false, isPaused: true, isUntried: false },
     ]);
   });
 

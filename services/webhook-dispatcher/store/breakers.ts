@@ -22,12 +22,15 @@ export interface OpenBreaker {
   readonly isProbed: boolean;
   /** Whether the owner has paused the destination. */
   readonly isPaused: boolean;
+  /** Whether a pause has ended and nothing was tried since, because nothing was due: the destination has not failed. */
+  readonly isUntried: boolean;
 }
 
 const selectOpen = defineStatement<OpenBreaker>(
   'breakers_list',
   `SELECT destination_id AS "destinationId", revision, greatest(probe_at, paused_until) <= now() AS "isDue",
-     probe_id IS NOT NULL AS "isProbed", coalesce(paused_until > now(), false) AS "isPaused"
+     probe_id IS NOT NULL AS "isProbed", coalesce(paused_until > now(), false) AS "isPaused",
+     coalesce(paused_until <= now() AND failures = 0 AND probe_id IS NULL, false) AS "isUntried"
    FROM open_breakers`,
 );
 
