@@ -4,7 +4,7 @@ import { type AnswerEnd, AnswerReader } from './answer-reader.ts';
 
 /** The end of an answer whose bytes come in pieces of these sizes; the last piece is the rest. */
 function read(text: string, sizes: readonly number[] = [], keptBytes = 0): AnswerEnd | undefined {
-  const reader = new AnswerReader(keptBytes);
+  const reader = new AnswerReader(() => keptBytes);
   const bytes = Buffer.from(text, 'latin1');
   let at = 0;
   for (const size of [...sizes, bytes.length]) {
@@ -183,6 +183,15 @@ describe('the beginning of the body', () => {
   ])('is kept of %s, however it is cut into pieces', (_, answer, start) => {
     expect(startOf(answer)).toBe(start);
     expect(startOf(answer, Array(answer.length).fill(1))).toBe(start);
+  });
+
+  test('is kept of the final answer with a status that asks for it', () => {
+    const reader = new AnswerReader((status) => (status === 400 ? 5 : 0));
+    const answer = `HTTP/1.1 100 Go on\r\n\r\n${withLength('no')}`;
+    expect(reader.read(Buffer.from(answer))?.outcome).toMatchObject({ bodyStart: 'no' });
+    const other = new AnswerReader((status) => (status === 400 ? 5 : 0));
+    const success = withLength('no').replace('400 Bad', '200 OK');
+    expect(other.read(Buffer.from(success))?.outcome).toEqual({ kind: 'answered', status: 200 });
   });
 
   test('is not kept where nobody asks for it', () => {

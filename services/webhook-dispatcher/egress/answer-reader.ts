@@ -1,7 +1,7 @@
 /** Reads one HTTP/1.1 answer to a POST, with a limit on everything about it that the receiver decides. */
 import { hexDigit } from '@creditlane/runtime/hex-digit';
 import { AnswerHead } from './answer-head.ts';
-import type { Outcome } from './exchange.ts';
+import type { KeptAnswerBytes, Outcome } from './exchange.ts';
 
 /** Of the body, without its framing. */
 const MAX_BODY_BYTES = 64 * 1_024;
@@ -55,10 +55,11 @@ class LimitExceeded extends Error {
   }
 }
 
-/** The body is read to its end, after which the connection can carry another request; `keptBytes` of it are kept. */
+/** The body is read to its end, after which the connection can carry another request; its first `keptBytes` are kept. */
 export class AnswerReader {
-  /** The beginning of the body, as far as it is kept. */
-  readonly #kept: Buffer;
+  readonly #keptBytes: KeptAnswerBytes | undefined;
+  /** The beginning of the body; undefined while nothing is kept. */
+  #kept: Buffer | undefined;
   #keptLength = 0;
   #part: Part = 'status_line';
   /** The beginning of a line whose end has not come. */
@@ -75,8 +76,8 @@ export class AnswerReader {
   #remainingBytes = 0;
   #chunkSizeDigits = 0;
 
-  constructor(keptBytes = 0) {
-    this.#kept = Buffer.alloc(keptBytes);
+  constructor(keptBytes?: KeptAnswerBytes) {
+    this.#keptBytes = keptBytes;
   }
 
   /** Reads the next bytes; `undefined` while the answer is incomplete. */
@@ -119,7 +120,7 @@ export class AnswerReader {
 
   /** As text in UTF-8, without a last character that is not whole. Other bytes become U+FFFD. */
   #bodyStart(): string {
-    const bytes = this.#kept.subarray(0, this.#keptLength);
+    const bytes = this.#kept?.subarray(0, this.#keptLength);
     return new TextDecoder().decode(bytes, { stream: true });
   }
 
@@ -158,7 +159,7 @@ export class AnswerReader {
   }
 
   #takeBody(bytes: Buffer): void {
-    if (this.#keptLength < this.#kept.length) {
+    if (this.#kept !== undefined && this.#keptLength < this.#kept.length) {
       this.#keptLength += bytes.copy(this.#kept, this.#keptLength);
     }
     this.#bodyBytes += bytes.length;
@@ -228,6 +229,8 @@ export class AnswerReader {
       return;
     }
     this.#outcome = head.outcome();
+    const keptBytes = this.#keptBytes?.(head.status) ?? 0;
+    if (keptBytes > 0) this.#kept = Buffer.alloc(keptBytes);
     this.#isChunked = bodyEnd.kind === 'after_last_chunk';
     if (bodyEnd.kind === 'after_bytes') {
       this.#remainingBytes = bodyEnd.bytes;

@@ -14,14 +14,19 @@ export type Outcome =
 
 /** Whether the receiver has accepted the webhook. */
 export const isSuccess = (outcome: Outcome): boolean =>
-  outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300;
+  outcome.kind === 'answered' && isSuccessStatus(outcome.status);
+
+const isSuccessStatus = (status: number): boolean => status >= 200 && status < 300;
+
+/** How much of the body of an answer with the status is kept. */
+export type KeptAnswerBytes = (status: number) => number;
 
 export interface ExchangeRequest {
   readonly url: URL;
   readonly headers: Record<string, string>;
   readonly body: string;
   /** How much of the answer's body the outcome has; by default none. */
-  readonly keptAnswerBytes?: number | undefined;
+  readonly keptAnswerBytes?: KeptAnswerBytes | undefined;
 }
 
 export interface SendingHooks {
@@ -63,8 +68,8 @@ export class Exchange {
     }, deadlineMs);
   }
 
-  get keptAnswerBytes(): number {
-    return this.#request.keptAnswerBytes ?? 0;
+  get keptAnswerBytes(): KeptAnswerBytes | undefined {
+    return this.#request.keptAnswerBytes;
   }
 
   get isEnded(): boolean {

@@ -197,7 +197,7 @@ async function postExample(
     destinationId,
     destination,
     ownDeadlineMs: MAX_EXCHANGE_MS,
-    keptAnswerBytes: KEPT_ANSWER_BYTES,
+    keptAnswerBytes: () => KEPT_ANSWER_BYTES,
   });
   if (posted === undefined) throw unavailable('the webhook dispatcher is shutting down');
   return { ...sent, ...posted };
