@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -73,6 +73,25 @@ test('a sealed field that is no key is refused as one', () => {
 test('a printed data key shows no byte of the key', () => {
   const printed = inspect(aKey(), { depth: null, showHidden: true });
   expect(printed).not.toMatch(/[0-9a-f]{16}/i);
+});
+
+test('a derived key opens what the same secret and purpose have sealed, and no other', () => {
+  const [secret, other] = [randomBytes(32), randomBytes(32)].map((it) => createSecretKey(it));
+  if (secret === undefined || other === undefined) throw new Error('there are two');
+  const sealed = DataKey.derive(secret, 'purpose').seal(PLAINTEXT, PLACE);
+  expect(DataKey.derive(secret, 'purpose').unseal(sealed, PLACE)).toEqual(PLAINTEXT);
+  expect(() => DataKey.derive(secret, 'another').unseal(sealed, PLACE)).toThrow(SealError);
+  expect(() => DataKey.derive(other, 'purpose').unseal(sealed, PLACE)).toThrow(SealError);
+});
+
+/** Every later release must still derive this key. */
+test('a field that an earlier release sealed with a derived key is unsealed', () => {
+  const secret = createSecretKey(Buffer.alloc(32, 7));
+  const sealed = Buffer.from(
+    'AjYkM5FjbZ52MfxPw1GeNrbnlvg0Zp6frbFJUa+X+vCNPa/gA7mSr1YEU3V/yw==',
+    'base64',
+  );
+  expect(DataKey.derive(secret, 'purpose').unseal(sealed, PLACE)).toEqual(PLAINTEXT);
 });
 
 /** Sealed with version 2. Every later format must still unseal this value. */

@@ -3,14 +3,14 @@
  * them can be read again, not from a copy of the fields either.
  *
  * A stored data key is a sealed field of `envelope.ts` whose plaintext is the key, so a rotation of the key ring
- * wraps it again like any other. A field that a data key seals, version 2, in bytes:
+ * wraps it again like any other; a derived one is not stored. A field that a data key seals, version 2, in bytes:
  *
  *     version (1) = 0x02
  *     nonce (12) ‖ ciphertext ‖ tag (16)
  *
  * The associated data are the name of the layer, table, column, row and tenant, each after its length in 4 bytes.
  */
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { decrypt, encrypt, OVERHEAD_BYTES } from './aes-gcm.ts';
 import { associatedData } from './associated-data.ts';
 import { type SealContext, SealError, seal, unseal } from './envelope.ts';
@@ -43,6 +43,14 @@ export class DataKey {
     const bytes = unseal(ring, stored, context);
     if (bytes.length !== KEY_BYTES) throw new SealError('malformed');
     return new DataKey(bytes);
+  }
+
+  /**
+   * The data key that is derived from a secret of 32 random bytes or more, by HKDF-SHA-256 (RFC 5869): whoever has the secret
+   * has the key, and without the secret nothing that the key has sealed can be read. Other purposes have other keys.
+   */
+  static derive(secret: KeyObject, purpose: string): DataKey {
+    return new DataKey(Buffer.from(hkdfSync('sha256', secret, '', purpose, KEY_BYTES)));
   }
 
   /** Encrypts `plaintext` for this place. */
