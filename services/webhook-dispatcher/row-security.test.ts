@@ -5,6 +5,7 @@ import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { findBreaches, listUnsecuredTables } from '@creditlane/service/test-row-security';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findAnswersQuery } from './store/attempt-answers.ts';
 import { storeTestSuccess } from './store/destinations.ts';
 import { endTimesOfIds } from './store/history/end-times.ts';
 import {
@@ -22,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** A new destination with a dead delivery, an attempt, a state and a lease, and a replay and a stored answer of `callerId`. */
+/** A new destination with a dead delivery, an answered attempt, a state and a lease, and a replay and a stored answer of `callerId`. */
 async function insertTenant() {
   const callerId = randomUUID();
   const { id: deliveryId, destinationId } = await insertDelivery(database.sql, { state: 'dead' });
@@ -31,6 +32,7 @@ async function insertTenant() {
     `INSERT INTO attempts (delivery_id, number, started_at, duration_ms) VALUES ($1, 1, now(), 1)`,
     deliveryId,
   );
+  await insert("INSERT INTO attempt_answers VALUES ($1, now(), '')", deliveryId);
   await insert('INSERT INTO destination_states (destination_id) VALUES ($1)', destinationId);
   await insert(
     `INSERT INTO open_breakers VALUES ($1, 1, 0, now(), NULL, now() + interval '1 hour')`,
@@ -98,6 +100,7 @@ test('a statement that names a destination outside the scope finds and changes n
     const { rows } = await findOwnDeliveries(db, list);
     const delivery = await runQuery(db, findOwnDeliveryQuery(deliveryId, destinationId));
     const attempts = await runQuery(db, findAttemptsQuery(deliveryId, 10));
+    const answers = await runQuery(db, findAnswersQuery(deliveryId, 10));
     const revision = 1;
     const { pausedUntil } = await findDestinationState(db, { destinationId, revision });
     const replayable = await inTransaction(db, async (tx) => {
@@ -114,11 +117,11 @@ test('a statement that names a destination outside the scope finds and changes n
       [destinationId],
     );
     const lastSuccessAt = states[0].last_success_at;
-    const found = [rows[0], delivery, attempts[0], pausedUntil, replayable, lastSuccessAt];
-    return found.map((it) => (it ?? null) !== null);
+    const found = [rows[0], delivery, attempts[0], answers[0], pausedUntil, replayable];
+    return [...found, lastSuccessAt].map((it) => (it ?? null) !== null);
   };
   const { destinationId: foreign } = await insertTenant();
-  expect(await foundIn({ destinations: [foreign] })).toEqual(Array(6).fill(false));
-  expect(await foundIn({})).toEqual(Array(6).fill(false));
-  expect(await foundIn({ destinations: [destinationId] })).toEqual(Array(6).fill(true));
+  expect(await foundIn({ destinations: [foreign] })).toEqual(Array(7).fill(false));
+  expect(await foundIn({})).toEqual(Array(7).fill(false));
+  expect(await foundIn({ destinations: [destinationId] })).toEqual(Array(7).fill(true));
 });

@@ -26,7 +26,7 @@ import type { SendTestEvent } from './own-deliveries/send-test-event.ts';
 import type { OpenBreakers } from './queue/open-breakers.ts';
 
 export interface OwnDeliveriesDeps extends ReplayDeps, ReplayJobDeps, OwnDestinationDeps {
-  readonly destinations: Pick<Destinations, 'ofIntegration' | 'isGranted' | 'getUncached'>;
+  readonly destinations: Pick<Destinations, 'ofIntegration' | 'isGranted' | 'get' | 'getUncached'>;
   readonly breakers: Pick<OpenBreakers, 'refresh' | 'requestProbe'>;
   readonly sendTestEvent: SendTestEvent;
 }

@@ -20,6 +20,7 @@ import { historyStorage } from './migrations/0016-history-storage.ts';
 import { historyByDay } from './migrations/0017-history-by-day.ts';
 import { testEventLeases1765600000000 } from './migrations/0018-test-event-leases.ts';
 import { pausedDestinations1766200000000 } from './migrations/0019-paused-destinations.ts';
+import { attemptAnswers1766300000000 } from './migrations/0020-attempt-answers.ts';
 import { SETTINGS } from './settings.ts';
 
 export const webhookDispatcher = defineService(
@@ -50,6 +51,7 @@ export const webhookDispatcher = defineService(
         ...historyByDay,
         testEventLeases1765600000000,
         pausedDestinations1766200000000,
+        attemptAnswers1766300000000,
       ],
       poolSize: { default: 8, min: 3 },
       sequentialScans: false,

@@ -806,7 +806,14 @@ export type paths = {
         };
         /**
          * Read a delivery and its attempts
-         * @description The delivery and each attempt at it, oldest first, those before a replay included; the latest 1,000. The body and your receiver's answer are not kept for reading.
+         * @description The delivery and each attempt at it, oldest first, those before a replay included; the latest 1,000.
+         *     The body that was sent is not kept for reading.
+         *
+         *     Where your receiver answered with another status than 2xx, the attempt shows the beginning of its answer, so
+         *     that you see why it refused the webhook. At most the latest 20 answers are shown. Those to `applicationExported` and
+         *     `integrationEnabled` are never kept: your receiver may repeat what it got, and that may be personal data or a
+         *     secret. An answer is encrypted with a key that is made of your destination's signing secret, and is shown as long as
+         *     that secret signs: after a rotation until the overlap ends.
          */
         get: operations["getDelivery"];
         put?: never;
@@ -2676,6 +2683,8 @@ export type components = {
             status?: number;
             /** @description Why there is no complete answer, such as `deadline` or `econnrefused`; `secret_unreadable` when the platform could not read the signing secret, which *Rotate the secret* replaces. */
             failure?: string;
+            /** @description The first 2 KiB of the body of your receiver's answer, read as UTF-8, where its status is not 2xx. Absent when it is empty, is not kept, or cannot be shown any more. */
+            answer?: string;
         };
         TestEvent: {
             event: components["schemas"]["WebhookEvent"];
@@ -5740,7 +5749,8 @@ export interface operations {
                      *         {
                      *           "startedAt": "2026-03-02T15:04:25.312Z",
                      *           "durationMs": 41,
-                     *           "status": 500
+                     *           "status": 500,
+                     *           "answer": "{\"error\":\"the database is read-only\"}"
                      *         }
                      *       ]
                      *     }

@@ -28,7 +28,7 @@ export function fakeDeliveriesService(services: TestServices): ServiceRoutes[] {
         const startedAt = timestampFromDate(new Date('2026-03-02T15:04:05.678Z'));
         const attempts = [
           { startedAt, durationMs: 15_000, status: 0, failure: 'deadline' },
-          { startedAt, durationMs: 41, status: 500, failure: '' },
+          { startedAt, durationMs: 41, status: 500, answer: 'no "disk"\0' },
         ];
         return { delivery: own(request.deliveryId), attempts };
       },

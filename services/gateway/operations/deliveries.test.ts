@@ -104,7 +104,7 @@ describe('GET /webhook-deliveries/{deliveryId}', () => {
     const answer = await gateway.send('GET', `${LIST}/${deliveryId.toUpperCase()}`);
     const attempts = [
       { startedAt: TIME, durationMs: 15_000, failure: 'deadline' },
-      { startedAt: TIME, durationMs: 41, status: 500 },
+      { startedAt: TIME, durationMs: 41, status: 500, answer: 'no "disk"\0' },
     ];
     expect([answer.status, answer.json]).toEqual([200, { ...DELIVERY, attempts }]);
   });

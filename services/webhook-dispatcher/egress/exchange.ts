@@ -16,7 +16,7 @@ export type Outcome =
 export const isSuccess = (outcome: Outcome): boolean =>
   outcome.kind === 'answered' && isSuccessStatus(outcome.status);
 
-const isSuccessStatus = (status: number): boolean => status >= 200 && status < 300;
+export const isSuccessStatus = (status: number): boolean => status >= 200 && status < 300;
 
 /** How much of the body of an answer with the status is kept. */
 export type KeptAnswerBytes = (status: number) => number;

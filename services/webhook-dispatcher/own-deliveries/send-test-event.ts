@@ -26,6 +26,7 @@ import { isSuccess, type Outcome } from '../egress/exchange.ts';
 import type { DestinationRevision, WebhookEventType } from '../events/webhook-event-type.ts';
 import type { OpenBreakers } from '../queue/open-breakers.ts';
 import { type PostWebhookDeps, postWebhook } from '../sending/post-webhook.ts';
+import { KEPT_ANSWER_BYTES } from '../sending/sealed-answer.ts';
 import { storeTestSuccess } from '../store/destinations.ts';
 import {
   hasOtherTestEventLease,
@@ -39,8 +40,6 @@ import { deliveriesOf, destinationNotFound } from './own-destination.ts';
 const MAX_UNDER_WAY = 64;
 /** The gateway waits for the whole call for 20 seconds. */
 const MAX_EXCHANGE_MS = 15_000;
-/** Of the receiver's answer, which its owner sees. The body that was sent is an example, so that the answer repeats nobody's data. */
-const KEPT_ANSWER_BYTES = 2_048;
 /** Longer than a call may last: the gateway gives up after 20 s, and recording the answer follows the exchange. */
 const LEASE_MS = 40_000;
 
@@ -197,6 +196,7 @@ async function postExample(
     destinationId,
     destination,
     ownDeadlineMs: MAX_EXCHANGE_MS,
+    // The body that was sent is an example, so that the answer repeats nobody's data.
     keptAnswerBytes: () => KEPT_ANSWER_BYTES,
   });
   if (posted === undefined) throw unavailable('the webhook dispatcher is shutting down');

@@ -14,6 +14,7 @@ import {
 import type { LeasedDelivery, UntriedDelivery } from '../queue/delivery.ts';
 import { type PostWebhookDeps, postWebhook } from './post-webhook.ts';
 import { nextStep, type Step } from './schedule.ts';
+import { keptAnswerBytesOf, withSealedAnswer } from './sealed-answer.ts';
 
 export interface AttemptDeps extends PostWebhookDeps {
   /** By the name of the webhook event type. */
@@ -46,6 +47,8 @@ export interface AttemptResult {
   /** Of the exchange; 0 without one. */
   readonly durationMs: number;
   readonly outcome: Outcome;
+  /** The beginning of the answer to a failed attempt, where it is kept (`sealed-answer.ts`). */
+  readonly sealedAnswer?: Buffer;
   readonly state: 'delivered' | 'due' | 'dead';
   /** Why the delivery is dead; begins with a stable word. */
   readonly reason?: string;
@@ -65,7 +68,11 @@ export type AttemptRecord = AttemptResult | UntriedDelivery;
 export type Attempt = (delivery: LeasedDelivery, maySend: () => boolean) => Promise<AttemptRecord>;
 
 /** An attempt that counts, by a request or without one. */
-interface Tried extends Pick<AttemptResult, 'revision' | 'startedAt' | 'durationMs' | 'outcome'> {
+interface Tried
+  extends Pick<
+    AttemptResult,
+    'revision' | 'startedAt' | 'durationMs' | 'outcome' | 'sealedAnswer'
+  > {
   readonly kind: 'tried';
   /** Why nothing can ever be sent. */
   readonly deadReason?: string;
@@ -150,8 +157,12 @@ async function tryToSend(
       destination,
       maySend,
       onSent,
+      keptAnswerBytes: keptAnswerBytesOf(eventType),
     });
-    return posted ? { kind: 'tried', ...posted, revision: destination.revision } : UNTRIED;
+    if (posted === undefined) return UNTRIED;
+    const { keys, revision } = destination;
+    const answered = withSealedAnswer(posted, { deliveryId: id, destinationId }, keys);
+    return { kind: 'tried', ...answered, revision };
   } catch (err) {
     warnUntried(deps, delivery, err);
     return UNTRIED;

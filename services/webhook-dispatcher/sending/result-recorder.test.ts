@@ -169,6 +169,22 @@ test('when a delivery reaches a final state, the next delivery of its lane is le
   expect(await rowsOf(third)).toMatchObject([{ state: 'waiting' }]);
 });
 
+test('the answers to failed attempts are stored with the attempts, also when a delivery ended meanwhile', async () => {
+  const [due, late] = [await leased(), await leased()];
+  await endPendingOf(late.destinationId);
+  const answered = [due, late].map((one) => ({
+    ...resultOf(one, 500),
+    sealedAnswer: Buffer.from(one.id),
+  }));
+  await Promise.all(answered.map((one) => recorder.record(one)));
+  const { rows } = await database.sql.query(
+    `SELECT delivery_id::text AS id, convert_from(sealed, 'UTF8') AS sealed
+     FROM attempts JOIN attempt_answers USING (delivery_id, started_at) ORDER BY id`,
+  );
+  const ids = [due.id, late.id].sort();
+  expect(rows).toEqual(ids.map((id) => ({ id, sealed: id })));
+});
+
 test('a batch that takes longer than a statement may is written in parts', async () => {
   await database.sql.query(
     `CREATE FUNCTION limit_rows() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

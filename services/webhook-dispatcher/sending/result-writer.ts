@@ -7,6 +7,7 @@ import { HealthTracker } from '../destinations/destination-health.ts';
 import type { Backlog } from '../queue/backlog.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { OpenBreakers } from '../queue/open-breakers.ts';
+import { insertAnswersQueries } from '../store/attempt-answers.ts';
 import { updateHealthQuery } from '../store/destinations.ts';
 import { lockReplayedLanesQuery, promoteNextQuery } from '../store/pending/lanes.ts';
 import { releaseUntriedQuery } from '../store/pending/leases.ts';
@@ -70,8 +71,10 @@ export class ResultWriter {
       hasReplayed ? lockReplayedLanesQuery(tried) : undefined,
       tried.length > 0 ? recordResultsQuery(results, holdMs) : undefined,
       healthChanges.size > 0 ? updateHealthQuery(healthChanges, disableAfterMs) : undefined,
-      // Last, so that nothing to a destination that has just been disabled is leased.
+      // After the health, so that nothing to a destination that has just been disabled is leased.
       tried.length > 0 ? promoteNextQuery(tried, leaseMs) : undefined,
+      // Also the answers of late results.
+      ...insertAnswersQueries(results),
     ]);
     this.#health.markStored(healthChanges);
     for (const { isNew, ...destination } of disabled) {

@@ -23,7 +23,7 @@ const timeOf = (ageDays: number) => new Date(NOON_MS - ageDays * DAY_MS);
 const idOfAge = (days: number) => firstIdOfTime(timeOf(days).getTime());
 const dateOf = (ageDays: number) => timeOf(ageDays).toISOString().slice(0, 10);
 
-/** Adds an event with a delivery of that age and an attempt; `settledDays` ago the delivery became dead. */
+/** Adds an event with a delivery of that age and an answered attempt; `settledDays` ago the delivery became dead. */
 async function addDelivery(
   ageDays: number,
   settledDays: number | null,
@@ -36,14 +36,15 @@ async function addDelivery(
     ...(settledDays !== null && { state: 'dead', settledAt: timeOf(settledDays) }),
   });
   await database.sql.query('INSERT INTO attempts VALUES ($1, 1, $2, 5)', [id, createdAt]);
+  await database.sql.query("INSERT INTO attempt_answers VALUES ($1, $2, '')", [id, createdAt]);
   return id;
 }
 
-/** The ids of the deliveries that are kept with their attempts and messages. */
+/** The ids of the deliveries that are kept with their attempts, answers and messages. */
 async function idsOfKept(): Promise<string[]> {
   const { rows } = await database.sql.query(
     `SELECT d.id FROM deliveries AS d JOIN attempts ON delivery_id = d.id
-     JOIN messages USING (event_id) ORDER BY d.id`,
+     JOIN attempt_answers USING (delivery_id, started_at) JOIN messages USING (event_id) ORDER BY d.id`,
   );
   return rows.map(({ id }) => id);
 }
@@ -59,9 +60,10 @@ test('a delivery without a day is deleted thirty days after its final state, wit
   for (const purge of purgesOfRowsWithoutDay) expect(await runPurge(database.sql, purge)).toBe(2);
   expect(await idsOfKept()).toEqual(kept);
   const { rows: left } = await database.sql.query(
-    'SELECT (SELECT count(*)::int FROM attempts) + (SELECT count(*)::int FROM messages) AS count',
+    `SELECT (SELECT count(*)::int FROM attempts) + (SELECT count(*)::int FROM messages)
+       + (SELECT count(*)::int FROM attempt_answers) AS count`,
   );
-  expect(left).toEqual([{ count: 6 }]);
+  expect(left).toEqual([{ count: 9 }]);
 });
 
 test('the tables of an earlier version are dropped after 31 days, when nothing of theirs is pending or kept', async () => {
@@ -137,10 +139,10 @@ test('a day of deliveries is dropped thirty days after their end, one of attempt
   expect(await idsOfKept()).toEqual(kept);
   const { rows } = await database.sql.query(
     `SELECT (SELECT count(*)::int FROM deliveries) AS deliveries, (SELECT count(*)::int FROM attempts) AS attempts,
-       (SELECT count(*)::int FROM messages) AS messages`,
+       (SELECT count(*)::int FROM messages) AS messages, (SELECT count(*)::int FROM attempt_answers) AS answers`,
   );
-  // The attempts and the message of the dropped delivery of the first day go with those of the kept one.
-  expect(rows).toEqual([{ deliveries: 3, attempts: 4, messages: 4 }]);
+  // The attempt, the answer and the message of the dropped delivery of the first day go with those of the kept one.
+  expect(rows).toEqual([{ deliveries: 3, attempts: 4, messages: 4, answers: 4 }]);
   const service = database.connect({ options: '-c enable_seqscan=off' });
   for (const { retainingRowsSql } of PARTITIONS.slice(1)) {
     const sql = retainingRowsSql?.({ name: '', fromMs: 0, beforeMs: Date.now() });

@@ -1,6 +1,6 @@
 /**
- * The SQL of retention: deliveries and replay jobs are kept for 30 days after their end, attempts and messages while a delivery
- * of their day is.
+ * The SQL of retention: deliveries and replay jobs are kept for 30 days after their end, attempts with their answers and messages
+ * while a delivery of their day is.
  */
 import type { DayPartitions } from '@creditlane/postgres/partitions/day-partitions';
 import {
@@ -54,6 +54,12 @@ export const PARTITIONS: readonly DayPartitions[] = [
     retainingRowsSql: deliveriesOfDay('id'),
   },
   {
+    table: 'attempt_answers',
+    key: 'uuid',
+    retentionDays: KEPT_DAYS,
+    retainingRowsSql: deliveriesOfDay('id'),
+  },
+  {
     table: 'messages_by_day',
     key: 'uuid',
     retentionDays: KEPT_DAYS,
@@ -71,6 +77,13 @@ export const purgesOfRowsWithoutDay: readonly Purge[] = [
     'attempts_purge',
     `DELETE FROM attempts_by_day_default AS a WHERE (delivery_id, number) IN (
        SELECT delivery_id, number FROM attempts_by_day_default AS old
+       WHERE started_at < now() - interval '${KEPT_DAYS} days'
+         AND NOT EXISTS (SELECT FROM deliveries AS d WHERE d.id = old.delivery_id) LIMIT ${PURGE_BATCH_ROWS})`,
+  ),
+  definePurge(
+    'attempt_answers_purge',
+    `DELETE FROM attempt_answers_default WHERE (delivery_id, started_at) IN (
+       SELECT delivery_id, started_at FROM attempt_answers_default AS old
        WHERE started_at < now() - interval '${KEPT_DAYS} days'
          AND NOT EXISTS (SELECT FROM deliveries AS d WHERE d.id = old.delivery_id) LIMIT ${PURGE_BATCH_ROWS})`,
   ),

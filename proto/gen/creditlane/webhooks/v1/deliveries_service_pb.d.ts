@@ -289,7 +289,7 @@ export declare type GetOwnDeliveryResponse = Message<"creditlane.webhooks.v1.Get
   delivery?: OwnDelivery | undefined;
 
   /**
-   * Oldest first, of all series; the latest 1,000.
+   * Oldest first, of all series; the latest 1,000. Of these, the latest 20 with an answer that is kept have it.
    *
    * @generated from field: repeated creditlane.webhooks.v1.Attempt attempts = 2;
    */

@@ -38,6 +38,13 @@ export declare type Attempt = Message<"creditlane.webhooks.v1.Attempt"> & {
    * @generated from field: string failure = 4;
    */
   failure: string;
+
+  /**
+   * The first 2 KiB of the body of an answer that is not 2xx. Empty where it is not kept, or cannot be opened any more.
+   *
+   * @generated from field: string answer = 5;
+   */
+  answer: string;
 };
 
 /**
