@@ -2,8 +2,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Demo } from '@creditlane/local/demo/demo';
 import { makeApplication, makeSubmission } from '@creditlane/local/demo/demo';
-import { type Answer, ApiClient, type CallOptions } from './api-client.ts';
+import { type Answer, ApiClient, type CallOptions, decisionPath } from './api-client.ts';
 import type { Canary } from './canary-scan.ts';
+import { eventually } from './eventually.ts';
+import { startWebhookReceiver } from './webhook-receiver.ts';
 
 export interface PutCanaries {
   canaries: Canary[];
@@ -22,7 +24,8 @@ export async function putCanaries(demo: Demo): Promise<PutCanaries> {
   const path = `/applications/${applicationId}`;
   const secrets = await putSecrets(demo, path);
   const inFile = await pullCreditFile(demo, `${path}/credit-file/${applicantId}`);
-  return { requestId, applicationId, canaries: [...canaries, ...secrets, ...inFile] };
+  const inAnswer = await refuseWebhook(demo);
+  return { requestId, applicationId, canaries: [...canaries, ...secrets, ...inFile, inAnswer] };
 }
 
 /** Creates, submits and exports an application, and comments on it. */
@@ -99,6 +102,32 @@ async function putSecrets(demo: Demo, path: string): Promise<Canary[]> {
     { name: 'member code', texts: [transUnion.memberCode] },
     { name: 'password', texts: [transUnion.password] },
   ];
+}
+
+/** Has a receiver of the other tenant refuse a webhook, and reads what it answered. */
+async function refuseWebhook(demo: Demo): Promise<Canary> {
+  const { key, integrationId, applicationId } = demo.otherTenant;
+  const text = aWord();
+  const receiver = await startWebhookReceiver();
+  try {
+    receiver.answerWith(422, text);
+    const path = `/platform/integrations/${integrationId}/destination`;
+    await call(demo, 'PUT', path, { key: demo.keys.platform, body: { url: receiver.url } });
+    const decision = { applicationId, decision: 'DECLINED' };
+    await call(demo, 'POST', decisionPath(demo.otherTenant), { key, body: decision });
+    await eventually('answer of the receiver', async () => {
+      const { body } = await call(demo, 'GET', '/webhook-deliveries', { key });
+      const [delivery] = body.data;
+      if (delivery === undefined) return undefined;
+      const read = await call(demo, 'GET', `/webhook-deliveries/${delivery.deliveryId}`, { key });
+      return (
+        read.body.attempts.some(({ answer }: { answer?: string }) => answer === text) || undefined
+      );
+    });
+  } finally {
+    await receiver.close();
+  }
+  return { name: 'answer of a receiver', texts: [text] };
 }
 
 /** Pulls for the other tenant: the simulator gets the credentials, and refuses them. */

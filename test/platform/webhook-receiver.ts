@@ -1,4 +1,4 @@
-// A webhook receiver that answers with the status that the test says, and keeps every request. A webhook that the
+// A webhook receiver that answers with the status and body that the test says, and keeps every request. A webhook that the
 // OpenAPI document does not describe fails the test run as an unhandled error.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -15,18 +15,19 @@ export interface ReceivedRequest {
 export interface WebhookReceiver {
   url: string;
   received: ReceivedRequest[];
-  answerWith(status: number): void;
+  /** Without a body unless one is given. */
+  answerWith(status: number, body?: string): void;
   close(): Promise<void>;
 }
 
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const received: ReceivedRequest[] = [];
-  let status = 204;
+  let answer: { status: number; body?: string | undefined } = { status: 204 };
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();
     const headers = request.headers as Record<string, string>;
     received.push({ path: request.url ?? '', headers, body });
-    response.writeHead(status).end();
+    response.writeHead(answer.status).end(answer.body);
     requireDescribedWebhook({ path: request.url ?? '', headers, body });
   });
   server.listen(0, HOST);
@@ -34,8 +35,8 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   return {
     url: `http://${HOST}:${(server.address() as AddressInfo).port}`,
     received,
-    answerWith: (next) => {
-      status = next;
+    answerWith: (status, body) => {
+      answer = { status, body };
     },
     async close() {
       server.closeAllConnections();

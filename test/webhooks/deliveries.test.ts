@@ -63,7 +63,8 @@ describe('with the operations on deliveries', () => {
   }
 
   test('a receiver that failed until the delivery was dead gets it by replay, with the same id and a valid signature', async () => {
-    receiver.answerWith(500);
+    const refusal = 'the disk "a" is full: é';
+    receiver.answerWith(500, refusal);
     const dead = await submitUntil('DEAD');
     expect(dead).toMatchObject({
       event: 'awaitingDecision',
@@ -74,7 +75,8 @@ describe('with the operations on deliveries', () => {
     });
     const path = `/webhook-deliveries/${dead.deliveryId}`;
     const read = await platform.api.get(path);
-    expect(read.body.attempts).toMatchObject([{ status: 500 }, { status: 500 }]);
+    const refused = { status: 500, answer: refusal };
+    expect(read.body.attempts).toMatchObject([refused, refused]);
 
     receiver.answerWith(204);
     const answer = await replay(dead.deliveryId);
