@@ -4,7 +4,7 @@ import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
 import { startRelay } from '@creditlane/messaging/relay';
 import { startRetention } from '@creditlane/postgres/retention';
-import { type Clock, systemClock } from '@creditlane/runtime/clock';
+import { systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithBus, WithDatabase } from '@creditlane/service/define-service';
 import { startConversion } from './applicant/convert-sealed-rows.ts';
@@ -34,18 +34,18 @@ export async function startApplications({
   process,
   database,
   bus,
-  clock = systemClock,
   isAlone = false,
-}: ApplicationsContext & { clock?: Clock }) {
+}: ApplicationsContext) {
   const { log, metrics, closers } = process;
-  const { keyRing, digestKeys } = settings;
-
+  const { keyRing } = settings;
   const { pool, requests, rowTurns } = database;
+
   closers.own('applications rotation', await startRotation(keyRing, sealedTables(pool), log));
   const keyUse = new KeyUse(pool);
   if (isAlone) await keyUse.begin();
   if (!(await keyUse.hasBegun())) log.warn(KEYS_NOT_USED);
-  const conversion = startConversion({ pool, keyRing, clock, newId, keyUse, log, metrics });
+  const deps = { ...settings, requests, owner: pool, rowTurns, clock: systemClock, newId, keyUse };
+  const conversion = startConversion({ ...deps, pool, log, metrics });
   closers.own('applications conversion', conversion);
   const purges = [purgeIdempotency, purgeExports];
   closers.own('applications retention', startRetention({ pool, log, purges }));
@@ -53,12 +53,11 @@ export async function startApplications({
   closers.own('applications relay', relay);
 
   const wakeRelay = () => relay.wake();
-  const deps = { requests, owner: pool, rowTurns, keyRing, digestKeys, clock, newId, keyUse };
   const routes = [
     applicationsRoutes({ ...deps, wakeRelay, log }),
     consentsRoutes(deps),
     directoryRoutes(database),
-    outboxRoutes({ pool, clock }),
+    outboxRoutes({ pool }),
   ];
   return { routes, settled: () => relay.settled() };
 }

@@ -4,7 +4,7 @@ import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { startRetention } from '@creditlane/postgres/retention';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { connectPeer } from '@creditlane/rpc/peer-client';
-import { type Clock, systemClock } from '@creditlane/runtime/clock';
+import { systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { ServiceContext, WithCalls, WithDatabase } from '@creditlane/service/define-service';
 import { conversationsRoutes } from './rpc.ts';
@@ -25,10 +25,9 @@ export async function startConversations({
   database,
   endpoints,
   signer,
-  clock = systemClock,
-}: ConversationsContext & { clock?: Clock }) {
+}: ConversationsContext) {
   const { log, metrics, closers, health } = process;
-  const { keyRing, digestKeys } = settings;
+  const { keyRing } = settings;
   const { pool, requests } = database;
 
   closers.own('conversations rotation', await startRotation(keyRing, sealedTables(pool), log));
@@ -43,6 +42,6 @@ export async function startConversations({
     health: health.optional,
     metrics,
   });
-  const deps = { requests, applications, keyRing, digestKeys, clock, newId, log };
+  const deps = { ...settings, requests, applications, clock: systemClock, newId, log };
   return { routes: [conversationsRoutes(deps)] };
 }

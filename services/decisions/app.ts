@@ -9,7 +9,7 @@ import { startRetention } from '@creditlane/postgres/retention';
 import { runQuery } from '@creditlane/postgres/statement';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { connectPeer } from '@creditlane/rpc/peer-client';
-import { type Clock, systemClock } from '@creditlane/runtime/clock';
+import { systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type {
   ServiceContext,
@@ -35,8 +35,7 @@ export async function startDecisions({
   bus,
   endpoints,
   signer,
-  clock = systemClock,
-}: DecisionsContext & { clock?: Clock }) {
+}: DecisionsContext) {
   const { log, metrics, closers, health } = process;
   const { pool, requests } = database;
   const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
@@ -92,13 +91,13 @@ export async function startDecisions({
   const deps = {
     requests,
     insertInRounds,
-    clock,
+    clock: systemClock,
     newId,
     applications,
     insertSubmission,
     wakeRelay,
   };
-  const outbox = outboxRoutes({ pool, clock, selectRecorded: selectRecordedEvents });
+  const outbox = outboxRoutes({ pool, selectRecorded: selectRecordedEvents });
   const routes = [decisionsRoutes(deps), outbox];
   return { routes, settled: () => relay.settled() };
 }

@@ -7,7 +7,7 @@ import { startRelay } from '@creditlane/messaging/relay';
 import { startRetention } from '@creditlane/postgres/retention';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
 import { connectPeer } from '@creditlane/rpc/peer-client';
-import { type Clock, systemClock } from '@creditlane/runtime/clock';
+import { systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type {
   ServiceContext,
@@ -45,10 +45,9 @@ export async function startIntegrations({
   bus,
   endpoints,
   signer,
-  clock = systemClock,
-}: IntegrationsContext & { clock?: Clock }) {
+}: IntegrationsContext) {
   const { log, metrics, closers, health } = process;
-  const { platformKeys, keyRing, digestKeys, destinations } = settings;
+  const { keyRing } = settings;
 
   const { pool, requests } = database;
   const answers = new SealedAnswers(pool, keyRing);
@@ -75,14 +74,13 @@ export async function startIntegrations({
   });
 
   const wakeRelay = () => relay.wake();
-  const keys = { keyRing, digestKeys, platformKeys };
-  const deps = { requests, answers, ...keys, destinations, directory, clock, newId, wakeRelay };
+  const deps = { ...settings, requests, answers, directory, clock: systemClock, newId, wakeRelay };
   const routes = [
     integrationsRoutes(deps),
     accessRoutes({ ...deps, database }),
     enablementRoutes({ ...deps, owner: pool, log }),
     destinationsRoutes({ ...deps, database, log, metrics }),
-    outboxRoutes({ pool, clock }),
+    outboxRoutes({ pool }),
   ];
   return { routes, settled: () => relay.settled() };
 }

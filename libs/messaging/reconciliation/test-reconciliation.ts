@@ -5,7 +5,6 @@ import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { OutboxService } from '@creditlane/proto/messaging/v1/outbox_service';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
-import { systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import type pg from 'pg';
@@ -36,7 +35,7 @@ export async function openSource(
   onAsked: (position: string) => void = () => {},
 ): Promise<Source> {
   await pool.query('CREATE TABLE records (event_id uuid)');
-  const routes = outboxRoutes({ pool, clock: systemClock, selectRecorded });
+  const routes = outboxRoutes({ pool, selectRecorded });
   const mount = mountForTest('decisions', [routes], [CONSUMER], createTestProcess('decisions'));
   const client = mount(OutboxService, CONSUMER);
   const identity = serviceIdentity(CONSUMER);

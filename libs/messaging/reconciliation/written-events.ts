@@ -8,7 +8,6 @@ import { defineStatement, type Statement } from '@creditlane/postgres/statement'
 import { OutboxService } from '@creditlane/proto/messaging/v1/outbox_service';
 import { invalidFields } from '@creditlane/rpc/fault';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
-import type { Clock } from '@creditlane/runtime/clock';
 import { firstIdOfTime } from '@creditlane/runtime/ids';
 import type pg from 'pg';
 
@@ -90,7 +89,6 @@ function isAfterOpenGap(row: WrittenRow, before: number): boolean {
 
 export interface WrittenEventsOptions {
   readonly pool: pg.Pool;
-  readonly clock: Clock;
   /**
    * Selects the ids of events that records say must exist, in their order: those after `$1` and up to `$2`, `$3` at
    * most, without events that wait in the outbox. The ids are UUIDs of version 7, which begin with their time.
@@ -106,8 +104,8 @@ export function outboxRoutes(options: WrittenEventsOptions): ServiceRoutes {
 }
 
 async function listWrittenEvents(options: WrittenEventsOptions, from: string) {
-  const { pool, clock } = options;
-  const recordedTo = firstIdOfTime(clock().getTime() - RECORDED_AGE_MS);
+  const { pool } = options;
+  const recordedTo = firstIdOfTime(Date.now() - RECORDED_AGE_MS);
   if (from === '') {
     const [row] = await selectLast.run(pool);
     return { position: formatPosition(row?.last ?? 0, recordedTo) };
