@@ -26,10 +26,10 @@ export function accessRoutes({ database, platformKeys }: AccessDeps): ServiceRou
         platformKeys().get(Buffer.from(keyDigest).toString('hex')) ??
         (await findKeyOwner(pool, keyDigest));
       if (!owner) throw unauthenticated('key_unknown', 'The key is not known.');
-      const caller = owner.kind === 'platform' ? Caller.PLATFORM : Caller.INTEGRATION;
-      const { callerId, keyId, permissions, rateLimit } = owner;
+      const { kind, permissions, rateLimit, ...ids } = owner;
+      const caller = kind === 'platform' ? Caller.PLATFORM : Caller.INTEGRATION;
       const limited = rateLimit && { rateLimit };
-      return { callerId, caller, keyId, permissions: [...permissions], ...limited };
+      return { ...ids, caller, permissions: [...permissions], ...limited };
     },
 
     takeRequests: (request, call) => takeRequests(database, request, call),

@@ -6,7 +6,7 @@ import type { GetIntegrationResponseSchema } from '@creditlane/proto/integration
 import { integrationNotFound } from './integration.ts';
 import { MAX_UNREVOKED_KEYS } from './keys/key.ts';
 import { readPermissions } from './permission.ts';
-import { findIntegration } from './store/integrations.ts';
+import { findIntegration, rateLimitOf } from './store/integrations.ts';
 import { findUnrevokedKeys } from './store/keys.ts';
 
 /** @throws Fault `integration_not_found` */
@@ -17,14 +17,14 @@ export async function getIntegration(
   const found = await findIntegration(db, integrationId);
   if (found === undefined) throw integrationNotFound();
   const keys = await findUnrevokedKeys(db, integrationId, MAX_UNREVOKED_KEYS);
-  const { name, rateLimitRequests: requests, rateLimitWindowS: windowSeconds } = found;
-  const { destinationId, destinationUrl: url, destinationEvents } = found;
+  const { name, destinationId, destinationUrl: url, destinationEvents } = found;
+  const rateLimit = rateLimitOf(found);
   const events = destinationEvents ?? [];
   return {
     integrationId,
     name,
     permissions: readPermissions(found.permissions),
-    ...(requests !== null && windowSeconds !== null && { rateLimit: { requests, windowSeconds } }),
+    ...(rateLimit && { rateLimit }),
     keys: keys.map(({ id, createdAt }) => ({
       keyId: id,
       createdAt: timestampFromDate(createdAt),

@@ -6,8 +6,7 @@ import { type Fault, notFound } from '@creditlane/rpc/fault';
 import { integrationExists } from './store/integrations.ts';
 
 /**
- * The connections for the records of the integration, without turns: a write that may wait for the integration's row calls
- * `onRow(id)` of them.
+ * The connections for writes to the records of the integration, which take turns at its row.
  *
  * @throws Fault `integration_not_found`
  */
@@ -18,7 +17,7 @@ export async function integrationRecords(
 ): Promise<ScopedPool> {
   const db = requests.of(call, { integrations: [id] });
   if (!(await integrationExists(db, id))) throw integrationNotFound();
-  return db;
+  return db.onRow(id);
 }
 
 export function integrationNotFound(): Fault {

@@ -27,7 +27,7 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
     id: string,
     call: Call,
   ): Promise<object> => {
-    const db = (await integrationRecords(requests, call, integrationId)).onRow(integrationId);
+    const db = await integrationRecords(requests, call, integrationId);
     const change = granted ? saveGrant : revokeGrant;
     await change(db, side, integrationId, id, clock());
     return {};
@@ -42,7 +42,7 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
     issueKey: (request, call) => issueKey(deps, request, call),
 
     async revokeKey({ integrationId, keyId }, call) {
-      const db = (await integrationRecords(requests, call, integrationId)).onRow(integrationId);
+      const db = await integrationRecords(requests, call, integrationId);
       const exists = await revokeKey(db, integrationId, keyId, clock());
       if (!exists) throw notFound('key_not_found', 'The integration has no such key.');
       return {};
@@ -55,7 +55,7 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
     setDestination: (request, call) => setDestination(deps, request, call),
 
     async removeDestination({ integrationId }, call) {
-      const db = (await integrationRecords(requests, call, integrationId)).onRow(integrationId);
+      const db = await integrationRecords(requests, call, integrationId);
       await deleteDestination(db, integrationId);
       return {};
     },

@@ -73,13 +73,13 @@ function secretsUnsealer({ keyRing, log, metrics }: DestinationsDeps) {
     log.error({ err: secret, destinationId, table }, 'a signing secret cannot be opened');
     return [];
   };
-  return ({ id, integrationId, sealedSecret, previousSecrets }: Destination): Buffer[] => {
+  return ({ id, integrationId, sealed, previousSecrets }: Destination): Buffer[] => {
     const context = sealedSecrets.context(id, integrationId);
-    const newest = tryUnseal(id, sealedSecret, context);
+    const newest = tryUnseal(id, sealed, context);
     if (newest.length === 0) return [];
     const previous = previousSecrets.flatMap((secret) => {
       const place = sealedPreviousSecrets.context(secret.id, integrationId);
-      return tryUnseal(id, secret.sealedSecret, place);
+      return tryUnseal(id, secret.sealed, place);
     });
     return [...newest, ...previous];
   };

@@ -61,7 +61,7 @@ export async function rotateSecret(
     }
     const { destinationId } = current;
     const currentContext = sealedSecrets.context(destinationId, integrationId);
-    const replaced = openSecret(keyRing, current.sealedSecret, currentContext);
+    const replaced = openSecret(keyRing, current.sealed, currentContext);
     // The secret is not lost while its key is missing, because the file of the ring may get that key later: the rotation fails.
     if (replaced instanceof UnknownKeyError) throw replaced;
     // A secret that cannot be opened signs nothing any more: the new one replaces it without an overlap.
@@ -88,11 +88,5 @@ export async function rotateSecret(
       `${MAX_PREVIOUS_SECRETS} earlier secrets still sign: repeat when the first has ended, or with overlapHours 0.`,
     );
   };
-  return answers.writeThenStore(
-    db.onRow(integrationId),
-    call,
-    RotateSecretResponseSchema,
-    write,
-    requireFew,
-  );
+  return answers.writeThenStore(db, call, RotateSecretResponseSchema, write, requireFew);
 }

@@ -46,13 +46,8 @@ export async function setDestination(
   const sealed = sealedSecrets.seal(keyRing, secret.bytes, id, integrationId);
   const filter = { events: events.length > 0 ? events : null };
   const row = { id, integrationId, url, ...sealed, ...filter, createdAt: clock() };
-  return answers.writeThenStore(
-    db.onRow(integrationId),
-    call,
-    SetDestinationResponseSchema,
-    async (tx) => {
-      const saved = await saveDestination(tx, row);
-      return { destinationId: saved.id, secret: saved.isNew ? secret.text : '' };
-    },
-  );
+  return answers.writeThenStore(db, call, SetDestinationResponseSchema, async (tx) => {
+    const saved = await saveDestination(tx, row);
+    return { destinationId: saved.id, secret: saved.isNew ? secret.text : '' };
+  });
 }

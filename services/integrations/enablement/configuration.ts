@@ -60,13 +60,15 @@ export function isSameConfiguration(one: string, other: string): boolean {
   return isDeepStrictEqual(parse(one), parse(other));
 }
 
-/** Undefined without a configuration. */
+/** What is stored of a configuration: nulls without one. */
+type StoredConfiguration = SealedValue | { sealed: null; sealedWith: null };
+
 export function sealConfiguration(
   keyRing: KeyRing,
   text: string,
   { id, integrationId }: ConfigurationOwner,
-): SealedValue | undefined {
-  if (text === '') return undefined;
+): StoredConfiguration {
+  if (text === '') return { sealed: null, sealedWith: null };
   return sealedConfigurations.seal(keyRing, Buffer.from(text), id, integrationId);
 }
 
@@ -78,8 +80,7 @@ export function sealConfiguration(
  */
 export function unsealConfiguration(
   keyRing: KeyRing,
-  sealed: Buffer | null,
-  { id, integrationId }: ConfigurationOwner,
+  { id, integrationId, sealed }: ConfigurationOwner & Pick<StoredConfiguration, 'sealed'>,
 ): string | undefined {
   if (sealed === null) return '';
   try {

@@ -71,17 +71,15 @@ export async function enableForRetailer(
     // The name is stored with the enabling: every attempt at the webhook must have the same body.
     const retailerName = await findRetailerName(deps, retailerId, call);
     const owner = { id: newId(), integrationId };
-    const config = sealConfiguration(keyRing, configJson, owner);
     const enablement = {
       ...owner,
       retailerId,
       retailerName,
-      sealedConfig: config?.sealed ?? null,
-      sealedWith: config?.sealedWith ?? null,
+      ...sealConfiguration(keyRing, configJson, owner),
       enabledAt: clock(),
     };
     const answer = create(schema);
-    await inTransaction(db.onRow(integrationId), async (tx) => {
+    await inTransaction(db, async (tx) => {
       await store(tx, answer);
       if (await isInForce(tx, keyRing, enablement, configJson)) return;
       await insertRetailerEnablement(tx, enablement);
@@ -103,7 +101,7 @@ async function isInForce(
   const id = await lockRetailerGrant(tx, enablement);
   const current = id === undefined ? undefined : await findRetailerEnablement(tx, id);
   if (current === undefined) return false;
-  const config = unsealConfiguration(keyRing, current.sealedConfig, current);
+  const config = unsealConfiguration(keyRing, current);
   return config !== undefined && isSameConfiguration(config, configJson);
 }
 

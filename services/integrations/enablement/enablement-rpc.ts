@@ -47,8 +47,8 @@ export function enablementRoutes(deps: EnablementDeps): ServiceRoutes {
       if (found === undefined) {
         throw notFound('enablement_not_found', 'There is no such enablement.');
       }
-      const { retailerId, retailerName, sealedConfig } = found;
-      const configJson = unsealConfiguration(keyRing, sealedConfig, found);
+      const { retailerId, retailerName } = found;
+      const configJson = unsealConfiguration(keyRing, found);
       if (configJson === undefined) {
         log.error(
           { enablementId },

@@ -12,7 +12,7 @@ import type { Call } from '@creditlane/rpc/call';
 import { conflict } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import { integrationRecords } from '../integration.ts';
-import { hasUnrevokedKeys, insertKey } from '../store/keys.ts';
+import { countUnrevokedKeys, insertKey } from '../store/keys.ts';
 import { MAX_UNREVOKED_KEYS } from './key.ts';
 
 export interface IssueKeyDeps {
@@ -43,17 +43,12 @@ export async function issueKey(
     createdAt: clock(),
   };
   const write = async (tx: Queryable): Promise<void> => {
-    if (await hasUnrevokedKeys(tx, integrationId, MAX_UNREVOKED_KEYS)) {
+    const count = await countUnrevokedKeys(tx, integrationId, MAX_UNREVOKED_KEYS);
+    if (count === MAX_UNREVOKED_KEYS) {
       const message = `The integration has ${MAX_UNREVOKED_KEYS} keys. Revoke one that it does not use.`;
       throw conflict('too_many_keys', message);
     }
     await insertKey(tx, row);
   };
-  return answers.storeThenWrite(
-    db.onRow(integrationId),
-    call,
-    IssueKeyResponseSchema,
-    answer,
-    write,
-  );
+  return answers.storeThenWrite(db, call, IssueKeyResponseSchema, answer, write);
 }

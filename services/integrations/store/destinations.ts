@@ -88,22 +88,22 @@ export interface Destination {
   /** The event filter: the names of the webhooks that the destination gets; null where it gets all. */
   events: string[] | null;
   /** The newest secret. */
-  sealedSecret: Buffer;
+  sealed: Buffer;
   /** The earlier secrets that still sign, the newest first. */
-  previousSecrets: { id: string; sealedSecret: Buffer }[];
+  previousSecrets: { id: string; sealed: Buffer }[];
 }
 
 type DestinationRow = Omit<Destination, 'previousSecrets'> & {
   previousId: string | null;
-  previousSealedSecret: Buffer | null;
+  previousSealed: Buffer | null;
 };
 
 const selectDestinations = defineStatement<DestinationRow>(
   'destinations_find',
   `SELECT destinations.id, destinations.integration_id AS "integrationId", url, revision,
      CASE WHEN events_revision = revision THEN events END AS events,
-     destinations.sealed_secret AS "sealedSecret",
-     previous.id AS "previousId", previous.sealed_secret AS "previousSealedSecret"
+     destinations.sealed_secret AS sealed,
+     previous.id AS "previousId", previous.sealed_secret AS "previousSealed"
    FROM destinations LEFT JOIN previous_secrets AS previous
      ON previous.destination_id = destinations.id AND previous.signs_until > $2
    WHERE destinations.id = ANY ($1::uuid[])
@@ -120,10 +120,10 @@ export async function findDestinations(
   return [...Map.groupBy(rows, ({ id }) => id).values()].flatMap(([destination, ...others]) => {
     if (destination === undefined) return [];
     const previousSecrets = [destination, ...others].flatMap(
-      ({ previousId: id, previousSealedSecret: sealedSecret }) =>
-        id === null || sealedSecret === null ? [] : [{ id, sealedSecret }],
+      ({ previousId: id, previousSealed: sealed }) =>
+        id === null || sealed === null ? [] : [{ id, sealed }],
     );
-    const { previousId: _, previousSealedSecret: __, ...columns } = destination;
+    const { previousId: _, previousSealed: __, ...columns } = destination;
     return [{ ...columns, previousSecrets }];
   });
 }

@@ -1,15 +1,26 @@
 /** Reads and writes integrations. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 
+/** The rate limit of each key of an integration; both columns are null where the gateway's setting applies. */
+export interface LimitColumns {
+  rateLimitRequests: number | null;
+  rateLimitWindowS: number | null;
+}
+
+/** The rate limit of its columns; undefined where the gateway's setting applies. */
+export function rateLimitOf({
+  rateLimitRequests: requests,
+  rateLimitWindowS: windowSeconds,
+}: LimitColumns) {
+  return requests === null || windowSeconds === null ? undefined : { requests, windowSeconds };
+}
+
 /** A program of a third party that acts for retailers and creditors. */
-export interface IntegrationRow {
+export interface IntegrationRow extends LimitColumns {
   id: string;
   name: string;
   permissions: string[];
   createdAt: Date;
-  /** The limit of each of its keys; null, like `rateLimitWindowS`, where the gateway's setting applies. */
-  rateLimitRequests: number | null;
-  rateLimitWindowS: number | null;
 }
 
 const upsertIntegration = defineStatement(

@@ -1,7 +1,7 @@
 /** Reads and writes the API keys of integrations. */
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { KeyOwner } from '../keys/key.ts';
-import type { IntegrationRow } from './integrations.ts';
+import { type LimitColumns, rateLimitOf } from './integrations.ts';
 
 /** An API key of an integration, of which only the SHA-256 digest is stored. */
 interface KeyRow {
@@ -10,8 +10,6 @@ interface KeyRow {
   digest: Buffer;
   createdAt: Date;
 }
-
-type LimitColumns = Pick<IntegrationRow, 'rateLimitRequests' | 'rateLimitWindowS'>;
 
 const selectKeyOwner = defineStatement<
   { callerId: string; keyId: string; permissions: string[] } & LimitColumns
@@ -30,13 +28,8 @@ export async function findKeyOwner(
 ): Promise<KeyOwner | undefined> {
   const [row] = await selectKeyOwner.run(db, [digest]);
   if (!row) return undefined;
-  const { rateLimitRequests: requests, rateLimitWindowS: windowSeconds, ...owner } = row;
-  const isLimited = requests !== null && windowSeconds !== null;
-  return {
-    kind: 'integration',
-    ...owner,
-    ...(isLimited && { rateLimit: { requests, windowSeconds } }),
-  };
+  const { callerId, keyId, permissions } = row;
+  return { kind: 'integration', callerId, keyId, permissions, rateLimit: rateLimitOf(row) };
 }
 
 const insertRow = defineStatement(
@@ -63,17 +56,17 @@ const countUnrevoked = defineStatement<{ count: number }>(
 );
 
 /**
- * Whether the integration has `max` unrevoked keys or more. Locks the integration until `tx` ends, so that keys
+ * The number of the integration's unrevoked keys, at most `max`. Locks the integration until `tx` ends, so that keys
  * which are issued at once are counted one after the other.
  */
-export async function hasUnrevokedKeys(
+export async function countUnrevokedKeys(
   tx: Queryable,
   integrationId: string,
   max: number,
-): Promise<boolean> {
+): Promise<number> {
   await selectIntegrationForUpdate.run(tx, [integrationId]);
   const [row] = await countUnrevoked.run(tx, [integrationId, max]);
-  return row?.count === max;
+  return row?.count ?? 0;
 }
 
 const selectUnrevoked = defineStatement<Pick<KeyRow, 'id' | 'createdAt'>>(

@@ -6,12 +6,12 @@ import { defineStatement, type Queryable } from '@creditlane/postgres/statement'
 /** The newest secret of a destination, sealed. */
 export interface CurrentSecret {
   destinationId: string;
-  sealedSecret: Buffer;
+  sealed: Buffer;
 }
 
 const selectForUpdate = defineStatement<CurrentSecret>(
   'secret_lock',
-  `SELECT id AS "destinationId", sealed_secret AS "sealedSecret" FROM destinations
+  `SELECT id AS "destinationId", sealed_secret AS sealed FROM destinations
    WHERE integration_id = $1 FOR UPDATE`,
 );
 

@@ -8,8 +8,8 @@ export interface RetailerEnablementRow {
   integrationId: string;
   retailerId: string;
   retailerName: string;
-  /** Null without a configuration, like `sealedWith`. */
-  sealedConfig: Buffer | null;
+  /** The configuration; null without one, like `sealedWith`. */
+  sealed: Buffer | null;
   sealedWith: string | null;
   enabledAt: Date;
 }
@@ -42,7 +42,7 @@ export async function lockRetailerGrant(
 const selectEnablement = defineStatement<RetailerEnablementRow>(
   'retailer_enablement_find',
   `SELECT id, integration_id AS "integrationId", retailer_id AS "retailerId",
-     retailer_name AS "retailerName", sealed_config AS "sealedConfig", sealed_with AS "sealedWith",
+     retailer_name AS "retailerName", sealed_config AS sealed, sealed_with AS "sealedWith",
      enabled_at AS "enabledAt"
    FROM retailer_enablements WHERE id = $1`,
 );
@@ -73,13 +73,13 @@ export async function insertRetailerEnablement(
   tx: Queryable,
   row: RetailerEnablementRow,
 ): Promise<void> {
-  const { id, integrationId, retailerId, retailerName, sealedConfig, sealedWith, enabledAt } = row;
+  const { id, integrationId, retailerId, retailerName, sealed, sealedWith, enabledAt } = row;
   await insertEnablement.run(tx, [
     id,
     integrationId,
     retailerId,
     retailerName,
-    sealedConfig,
+    sealed,
     sealedWith,
     enabledAt,
   ]);
