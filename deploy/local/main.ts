@@ -8,5 +8,7 @@ import { HELP, readOptions } from './options.ts';
 const LOG_SETTINGS = { LOG_FORMAT: 'pretty', LOG_LEVEL: 'warn' };
 
 await runCommand(HELP, readOptions, (options) =>
-  run('creditlane', () => options, startOneProcess, { defaults: LOG_SETTINGS }),
+  run('creditlane', {}, (_settings, process) => startOneProcess(options, process), {
+    defaults: LOG_SETTINGS,
+  }),
 );

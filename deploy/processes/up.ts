@@ -5,8 +5,10 @@ import { CLOSE_WITHIN_MS, readUpOptions, UP_HELP } from './options.ts';
 import { startProcesses } from './processes.ts';
 
 await runCommand(UP_HELP, readUpOptions, (options) =>
-  run('creditlane', (environment) => ({ ...options, environment }), startProcesses, {
-    defaults: { LOG_FORMAT: 'pretty' },
-    closeWithinMs: CLOSE_WITHIN_MS,
-  }),
+  run(
+    'creditlane',
+    {},
+    (_settings, life, environment) => startProcesses({ ...options, environment }, life),
+    { defaults: { LOG_FORMAT: 'pretty' }, closeWithinMs: CLOSE_WITHIN_MS },
+  ),
 );

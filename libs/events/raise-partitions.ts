@@ -1,7 +1,7 @@
 /** A command that raises the number of partitions of a topic in the cluster of KAFKA_BROKERS: docs/operations/scaling-events.md. */
 import { refuse } from '@creditlane/runtime/env';
 import { run } from '@creditlane/runtime/run';
-import { readSettings, setting } from '@creditlane/runtime/setting';
+import { setting } from '@creditlane/runtime/setting';
 import { raisePartitions } from './kafka/raise-partitions.ts';
 import { KAFKA } from './kafka-config.ts';
 import { TOPICS, type Topic } from './topics.ts';
@@ -34,7 +34,7 @@ function parseTopic(text: string): Topic {
 
 await run(
   'partitions',
-  (env) => readSettings(env, SETTINGS),
+  SETTINGS,
   async ({ kafka: config, topic, partitions, handledWithinMs }, { log }) => {
     await raisePartitions({ config, topic, partitions, handledWithinMs, log });
     log.info({ topic, partitions }, 'every producer knows the partitions; publishing may go on');

@@ -1,7 +1,7 @@
 /** A command that creates the databases and roles of DATABASES on the server of ADMIN_DATABASE_URL. */
 import { refuse } from '@creditlane/runtime/env';
 import { run } from '@creditlane/runtime/run';
-import { readSettings, setting } from '@creditlane/runtime/setting';
+import { setting } from '@creditlane/runtime/setting';
 import { ensureDatabases, type OwnedDatabase } from './ensure-databases.ts';
 
 const settings = {
@@ -29,17 +29,13 @@ function parseDatabases(text: string): OwnedDatabase[] {
   });
 }
 
-await run(
-  'databases',
-  (env) => readSettings(env, settings),
-  async ({ adminUrl, databases, setPasswords }, { log }) => {
-    const openDatabases = await ensureDatabases(adminUrl, databases, { setPasswords });
-    if (openDatabases.length > 0) {
-      log.warn(
-        { openDatabases },
-        'every role may connect to these databases, which a superuser can close',
-      );
-    }
-    log.info({ databases: databases.map(({ name }) => name) }, 'databases ready');
-  },
-);
+await run('databases', settings, async ({ adminUrl, databases, setPasswords }, { log }) => {
+  const openDatabases = await ensureDatabases(adminUrl, databases, { setPasswords });
+  if (openDatabases.length > 0) {
+    log.warn(
+      { openDatabases },
+      'every role may connect to these databases, which a superuser can close',
+    );
+  }
+  log.info({ databases: databases.map(({ name }) => name) }, 'databases ready');
+});

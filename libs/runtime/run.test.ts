@@ -18,16 +18,15 @@ function startProcess(
 ): Child {
   const source = `
     import { run } from './run.ts';
-    import { readSettings, setting } from './setting.ts';
+    import { setting } from './setting.ts';
     import { LoggableError } from './telemetry/loggable-error.ts';
     const settings = { port: setting.integer('PORT', { about: 'A port.' }) };
-    const readConfig = (env) => readSettings(env, settings);
     const hold = (life) => {
       const timer = setInterval(() => {}, 60_000);
       life.closers.add('timer', () => clearInterval(timer));
     };
     const start = async (config, life) => { ${body} };
-    await run('sample', readConfig, start, ${JSON.stringify(options)});
+    await run('sample', settings, start, ${JSON.stringify(options)});
   `;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source, '--', ...args], {
     cwd: import.meta.dirname,

@@ -5,7 +5,7 @@ import { withTimeLimit } from './concurrency/time-limit.ts';
 import { ConfigError, type Env } from './env.ts';
 import { Health } from './health.ts';
 import { type RefusedRenewal, refusedRenewals } from './renewed-file.ts';
-import { readSettings, setting } from './setting.ts';
+import { readSettings, type Settings, type SettingValues, setting } from './setting.ts';
 import { loggableMessage } from './telemetry/error-fields.ts';
 import { createLog, type Log, type LogOptions } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
@@ -39,25 +39,27 @@ export interface RunOptions {
 }
 
 /**
- * The main function of every process: reads the configuration, starts, and handles the shutdown.
+ * The main function of every process: reads its settings and those of `PROCESS`, starts, and handles the shutdown. `env` is
+ * for a launcher, which passes variables on.
  *
- * With the argument `--check` it only prints whether the configuration is valid. After SIGTERM or SIGINT
+ * With the argument `--check` it only prints whether the settings are valid. After SIGTERM or SIGINT
  * the process is not ready, waits `DRAIN_TIME` for load balancers to notice, and closes everything. A
  * second SIGINT exits at once; any other further signal changes nothing. After a failed start, a failed closer or an uncaught error the exit code
- * is 1. The function reads the settings of `PROCESS` itself.
+ * is 1.
  */
-export async function run<C>(
+export async function run<S extends Settings>(
   name: string,
-  readConfig: (env: Env) => C,
-  start: (config: C, process: Process) => Promise<void>,
+  settings: S,
+  start: (values: SettingValues<S>, process: Process, env: Env) => Promise<void>,
   { defaults = {}, closeWithinMs = CLOSE_DEADLINE_MS, isCommand = false }: RunOptions = {},
 ): Promise<void> {
   const checkOnly = process.argv.includes('--check');
   const logTo: LogOptions = isCommand ? { destination: 'stderr' } : {};
-  const settings = readAll({ ...defaults, ...process.env }, readConfig);
-  if (settings instanceof ConfigError) {
-    if (checkOnly) process.stderr.write(`${settings.message}\n`);
-    else createLog(name, logTo).fatal(`cannot start: ${settings.problems.join('; ')}`);
+  const env = { ...defaults, ...process.env };
+  const read = readAll(env, settings);
+  if (read instanceof ConfigError) {
+    if (checkOnly) process.stderr.write(`${read.message}\n`);
+    else createLog(name, logTo).fatal(`cannot start: ${read.problems.join('; ')}`);
     process.exitCode = 1;
     return;
   }
@@ -65,12 +67,12 @@ export async function run<C>(
     process.stdout.write('configuration ok\n');
     return;
   }
-  const { config, processConfig } = settings;
+  const { own, ofProcess } = read;
   const life: Process = {
     log: createLog(name, {
       ...logTo,
-      level: processConfig.logLevel,
-      pretty: processConfig.logFormat === 'pretty',
+      level: ofProcess.logLevel,
+      pretty: ofProcess.logFormat === 'pretty',
     }),
     metrics: new Metrics({ processFigures: true }),
     closers: new Closers(),
@@ -84,11 +86,11 @@ export async function run<C>(
     );
   });
   if (isCommand) process.stdout.on('error', ignoreClosedPipe);
-  const { drainMs } = processConfig;
+  const { drainMs } = ofProcess;
   await live(life, { drainMs, closeWithinMs, isCommand }, async () => {
     // Opened first, so that tracing closes last and exports the spans of all other parts.
-    await startTracing(processConfig.tracing, name, life);
-    await start(config, life);
+    await startTracing(ofProcess.tracing, name, life);
+    await start(own, life, env);
   });
 }
 
@@ -208,20 +210,10 @@ export const PROCESS = {
   tracing: TRACING,
 };
 
-/** The service's configuration and the settings of every process; the problems of both in one error. */
-function readAll<C>(env: Env, readConfig: (env: Env) => C) {
-  const config = orConfigError(() => readConfig(env));
-  const processConfig = orConfigError(() => readSettings(env, PROCESS));
-  if (config instanceof ConfigError || processConfig instanceof ConfigError) {
-    const errors = [config, processConfig].filter((result) => result instanceof ConfigError);
-    return new ConfigError(errors.flatMap((error) => error.problems));
-  }
-  return { config, processConfig };
-}
-
-function orConfigError<T>(read: () => T): T | ConfigError {
+/** The settings of the program and those of every process, or what is wrong with any of them. */
+function readAll<S extends Settings>(env: Env, settings: S) {
   try {
-    return read();
+    return readSettings(env, { own: setting.all(settings), ofProcess: setting.all(PROCESS) });
   } catch (error) {
     if (error instanceof ConfigError) return error;
     throw error;

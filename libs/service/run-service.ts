@@ -2,7 +2,7 @@
 import { serve } from '@creditlane/rpc/serve';
 import { startOpsServer } from '@creditlane/runtime/ops-server';
 import { type Process, run } from '@creditlane/runtime/run';
-import { readSettings, type SettingValues } from '@creditlane/runtime/setting';
+import type { SettingValues } from '@creditlane/runtime/setting';
 import type { AnyService } from './define-service.ts';
 import { runServiceCommand } from './run-service-command.ts';
 import type { ServiceCommand } from './service-command.ts';
@@ -20,11 +20,7 @@ export async function runService<D extends AnyService>(
   if (await runServiceCommand(service, commands)) return;
   const settings = processSettings(service);
   await loadLibraries(service);
-  return run(
-    service.name,
-    (env) => readSettings(env, settings),
-    (values, process) => startProcess(service, values, process),
-  );
+  return run(service.name, settings, (values, process) => startProcess(service, values, process));
 }
 
 /**
