@@ -28,7 +28,6 @@ export class RateLimiter {
   readonly #access: Pick<Client<typeof AccessService>, 'takeRequests'>;
   readonly #limit: RateLimit;
   readonly #process: Pick<Process, 'log' | 'metrics'>;
-  readonly #nowMs: () => number;
   readonly #takes;
   readonly #replicaId = newId();
   readonly #blocks = new LRUCache<string, RequestBlock>({ max: MAX_BLOCKS });
@@ -39,12 +38,10 @@ export class RateLimiter {
     access: Pick<Client<typeof AccessService>, 'takeRequests'>,
     limit: RateLimit,
     process: Pick<Process, 'log' | 'metrics'>,
-    nowMs = () => performance.now(),
   ) {
     this.#access = access;
     this.#limit = limit;
     this.#process = process;
-    this.#nowMs = nowMs;
     this.#takes = process.metrics.counter(
       'rate_limit_takes_total',
       'Calls that took requests from the quota of a key, by whether they got as many as waited.',
@@ -55,16 +52,17 @@ export class RateLimiter {
   /** Takes one request of the caller's key, without a promise while this replica holds some. */
   take(caller: Caller, limits: CallLimits): Verdict | Promise<Verdict> {
     const { keyId, rateLimit = this.#limit } = caller;
-    let block = this.#blocks.get(keyId);
-    if (block === undefined) {
-      block = new RequestBlock(rateLimit, this.#nowMs);
-      this.#blocks.set(keyId, block);
-    }
-    const found = block;
+    const block = this.#blocks.get(keyId) ?? this.#addBlock(keyId, rateLimit);
     const ask = (limit: RateLimit, demand: Demand) => this.#ask(keyId, limit, demand, limits);
-    const taken = found.take(rateLimit, ask);
-    if (!(taken instanceof Promise)) return verdictOf(found, rateLimit, taken);
-    return taken.then((isAdmitted) => verdictOf(found, rateLimit, isAdmitted));
+    const taken = block.take(rateLimit, ask);
+    if (!(taken instanceof Promise)) return verdictOf(block, rateLimit, taken);
+    return taken.then((isAdmitted) => verdictOf(block, rateLimit, isAdmitted));
+  }
+
+  #addBlock(keyId: string, limit: RateLimit): RequestBlock {
+    const block = new RequestBlock(limit, () => performance.now());
+    this.#blocks.set(keyId, block);
+    return block;
   }
 
   async #ask(

@@ -12,7 +12,6 @@ import {
 import { AttemptSchema } from '@creditlane/proto/webhooks/v1/delivery';
 import type { Client } from '@creditlane/rpc/client';
 import { internal } from '@creditlane/rpc/fault';
-import { withoutEmptyFilter } from './event-filter.ts';
 import { defineHandlers } from './handlers.ts';
 import { readTimes } from './service-messages/date-time.ts';
 import { messageReader, messageWriter } from './service-messages/json-message.ts';
@@ -20,6 +19,7 @@ import {
   answerPage,
   renameRefusedFields,
   requireRecord,
+  withoutEmptyFilter,
 } from './service-messages/service-answers.ts';
 
 const DEFAULT_PAUSE_HOURS = 24;

@@ -7,9 +7,9 @@ import {
   RotateSecretResponseSchema,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Client } from '@creditlane/rpc/client';
-import { withoutEmptyFilter } from './event-filter.ts';
 import { defineHandlers } from './handlers.ts';
 import { messageReader, messageWriter } from './service-messages/json-message.ts';
+import { withoutEmptyFilter } from './service-messages/service-answers.ts';
 
 const DEFAULT_OVERLAP_HOURS = 24;
 

@@ -1,4 +1,4 @@
-/** Reads what a service answers to a call: its records, its pages, and the fields that it refuses. */
+/** Reads what a service answers to a call: its records, its pages, its event filters, and the fields that it refuses. */
 import { internal, invalidFields, toFault } from '@creditlane/rpc/fault';
 
 /** The start of a field's JSON Pointer in the request to a service, and in the client's request. */
@@ -45,4 +45,12 @@ export async function renameRefusedFields<T>(
 export function requireRecord<T>(record: T | undefined): T {
   if (record === undefined) throw internal(new Error('a service answered without its record'));
   return record;
+}
+
+/** A message has an empty list where the destination has no filter and gets all webhooks; answers then have no list. */
+export function withoutEmptyFilter<Destination extends { events: string[] }>(
+  destination: Destination,
+) {
+  const { events, ...others } = destination;
+  return { ...others, events: events.length > 0 ? events : undefined };
 }
