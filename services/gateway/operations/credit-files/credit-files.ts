@@ -12,7 +12,6 @@ import {
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import { type Fault, forbidden, invalid, notFound, toFault } from '@creditlane/rpc/fault';
-import type { Identity } from '@creditlane/rpc/identity';
 import { torontoDate } from '@creditlane/runtime/calendar-date';
 import { preferredWaitS, readPreferences } from '../../http/prefer.ts';
 import type { DocumentOpenings } from '../../limits/document-openings.ts';
@@ -63,29 +62,32 @@ export function creditFileOperations(
 
     async readCreditFile({ path, header, context }, ctx) {
       const waitS = preferredWaitS(readPreferences(header.prefer), MAX_WAIT_S);
-      const readAs = (identity: Identity, call: CallContext, waitMs: number) => {
-        const unmasked = identity.permissions.includes('READ_SIN');
-        const request = { ...path, unmasked, waitMs, readsAfterWait: true };
-        return creditFiles.readCreditFile(request, { ...call, identity });
+      const readAs = (call: CallContext, waitMs: number) => {
+        const unmasked = call.identity.permissions.includes('READ_SIN');
+        return creditFiles.readCreditFile(
+          { ...path, unmasked, waitMs, readsAfterWait: true },
+          call,
+        );
       };
-      let isApplied = false;
       const startedMs = performance.now();
-      const first = await waitingReads.run(
+      const elapsedMs = () => performance.now() - startedMs;
+      let isApplied = false;
+      let read = await waitingReads.run(
         { caller: ctx.state.caller.id, waitMs: waitS * 1_000, signal: context.signal },
         async (waitMs, signal) => {
-          const call = { ...context, signal, deadlineMs: deadlineOf(context, deadlineMs + waitMs) };
-          const answer = await readAs(context.identity, call, waitMs);
+          const endMs = deadlineOf(context, deadlineMs + waitMs);
+          const answer = await readAs({ ...context, signal, deadlineMs: endMs }, waitMs);
           // A service that stops, or has too many waits, answers before the pull has ended.
           const hasEnded = statusOf(requireRecord(answer.pull)) !== 'PENDING';
-          const isTimeOver = performance.now() - startedMs > waitMs - TIMER_SLACK_MS;
-          isApplied = waitMs > 0 && (hasEnded || isTimeOver);
+          isApplied = waitMs > 0 && (hasEnded || elapsedMs() > waitMs - TIMER_SLACK_MS);
           return answer;
         },
       );
-      // Also after a wait of which the service does not say so: that of one which has stopped, or of an earlier version.
-      const isLate = waitS > 0 && performance.now() - startedMs > RECHECK_ACCESS_AFTER_MS;
-      const read =
-        first.hasWaited || isLate ? await readAs(await confirmAccess(ctx), context, 0) : first;
+      // The caller may have lost its access during the wait. A service of an earlier version, and a replica that stopped
+      // during the wait, do not say that they have waited.
+      if (read.hasWaited || (waitS > 0 && elapsedMs() > RECHECK_ACCESS_AFTER_MS)) {
+        read = await readAs({ ...context, identity: await confirmAccess(ctx) }, 0);
+      }
       if (isApplied) ctx.set(APPLIED, `wait=${waitS}`);
       return creditFileJson(read, ctx, `${publicUrl}/v1`);
     },
