@@ -78,6 +78,9 @@ export function fileFacts({ id, pullId, retailerId, ...file }: StoredFile) {
   return { ...ofFile, applicationId, applicantId, source, purpose, consentId };
 }
 
+/** The service itself, in what it does without a call. */
+export const THE_SERVICE: AuditActor = { kind: 'service', id: 'credit-file' };
+
 /** The actor of a call. */
 export function actorOf({ kind, subject }: Identity): AuditActor {
   return { kind, id: subject };

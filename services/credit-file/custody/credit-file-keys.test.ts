@@ -29,17 +29,17 @@ function request(applicant: Applicant): Promise<string> {
 
 /** The file of a pull that had this key. */
 async function store(keyId: string) {
-  const fileId = randomUUID();
+  const id = randomUUID();
   const sealed = await inTransaction(database.pool, (tx) =>
-    sealCreditFile(tx, RING, { keyId, fileId, text: TEXT }),
+    sealCreditFile(tx, RING, { id, keyId, text: TEXT }),
   );
-  return { keyId, fileId, sealed };
+  return { id, keyId, sealed };
 }
 
 async function storeFileOf(applicant: Applicant) {
-  const { keyId, fileId, sealed } = await store(await request(applicant));
+  const { id, keyId, sealed } = await store(await request(applicant));
   if (sealed === undefined) throw new Error('no key');
-  return { keyId, fileId, sealed };
+  return { id, keyId, sealed };
 }
 
 const erase = (applicant: Applicant) => destroyKey(database.pool, applicant, new Date());
@@ -64,7 +64,7 @@ test('a request of another retailer neither makes nor finds a key of the applica
     ensureApplicantKey(tx, DEPS, applicant, new Date()),
   );
   await expect(forOther).rejects.toMatchObject({ code: '42501' });
-  const file = { keyId, fileId: randomUUID(), sealed: Buffer.alloc(100) };
+  const file = { id: randomUUID(), keyId, sealed: Buffer.alloc(100) };
   expect(await openCreditFile(scoped, RING, file)).toBeUndefined();
 });
 
@@ -72,7 +72,7 @@ test('a file of another row, or with the key of another applicant, does not open
   const applicant = anApplicant();
   const [file, other] = [await storeFileOf(applicant), await storeFileOf(anApplicant())];
   const open = (swapped: typeof file) => openCreditFile(database.pool, RING, swapped);
-  await expect(open({ ...file, fileId: other.fileId })).rejects.toThrow(SealError);
+  await expect(open({ ...file, id: other.id })).rejects.toThrow(SealError);
   await expect(open({ ...file, keyId: other.keyId })).rejects.toThrow(SealError);
   await expect(open({ ...file, sealed: other.sealed })).rejects.toThrow(SealError);
 });
@@ -109,7 +109,7 @@ test('after an erasure no file opens, and a pull under way stores none', async (
 test('an erasure waits for the transaction that stores a file', async () => {
   const applicant = anApplicant();
   const keyId = await request(applicant);
-  const file = { keyId, fileId: randomUUID(), text: TEXT };
+  const file = { id: randomUUID(), keyId, text: TEXT };
   let isErased = false;
   let erasure: Promise<void> | undefined;
   await inTransaction(database.pool, async (tx) => {

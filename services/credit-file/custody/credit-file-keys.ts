@@ -48,11 +48,11 @@ export async function ensureApplicantKey(
 export async function sealCreditFile(
   tx: Queryable,
   keyRing: KeyRing,
-  { keyId, fileId, text }: { keyId: string; fileId: string; text: string },
+  { id, keyId, text }: { id: string; keyId: string; text: string },
 ): Promise<Buffer | undefined> {
   const stored = await lockKey(tx, keyId);
   if (stored === undefined) return undefined;
-  const context = fileContext(fileId, stored.retailer_id);
+  const context = fileContext(id, stored.retailer_id);
   return openKey(keyRing, stored).seal(Buffer.from(text), context);
 }
 
@@ -64,10 +64,10 @@ export async function sealCreditFile(
 export async function openCreditFile(
   db: Queryable,
   keyRing: KeyRing,
-  { keyId, fileId, sealed }: { keyId: string; fileId: string; sealed: Uint8Array },
+  { id, keyId, sealed }: { id: string; keyId: string; sealed: Uint8Array },
 ): Promise<string | undefined> {
   const stored = await findKey(db, keyId);
   if (stored === undefined) return undefined;
-  const context = fileContext(fileId, stored.retailer_id);
+  const context = fileContext(id, stored.retailer_id);
   return openKey(keyRing, stored).unseal(sealed, context).toString();
 }

@@ -9,8 +9,7 @@ import {
 } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { appendAuditRecord } from '../audit/audit-log.ts';
-import { type AuditActor, actorOf } from '../audit/audit-record.ts';
-import { CREDIT_FILE } from '../own-identity.ts';
+import { type AuditActor, THE_SERVICE } from '../audit/audit-record.ts';
 import {
   countFilesBefore,
   type DueFiles,
@@ -82,12 +81,11 @@ export function countDueFiles(deps: PurgeDeps): Promise<DueFiles[]> {
 
 /** Purges every minute until closed. */
 export function startFilePurge(deps: PurgeDeps & { log: Log }): PeriodicTask {
-  const actor = actorOf(CREDIT_FILE);
   const warn = (fields: { err: unknown; retailerId?: string }) =>
     deps.log.warn(fields, 'old credit files were not deleted; the next attempt is in a minute');
   const round = async () => {
     try {
-      for (const failure of (await purgeFiles(deps, actor)).failures) warn(failure);
+      for (const failure of (await purgeFiles(deps, THE_SERVICE)).failures) warn(failure);
     } catch (err) {
       warn({ err });
     }

@@ -11,11 +11,10 @@ import type { Clock } from '@creditlane/runtime/clock';
 import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { appendAuditRecord } from '../audit/audit-log.ts';
-import { type AuditRecord, actorOf, pullFacts } from '../audit/audit-record.ts';
+import { type AuditRecord, pullFacts, THE_SERVICE } from '../audit/audit-record.ts';
 import type { NeverSentReason } from '../bureaus/transport/inquiry-outcome.ts';
 import type { CreditFile } from '../credit-file.ts';
 import { sealCreditFile } from '../custody/credit-file-keys.ts';
-import { CREDIT_FILE } from '../own-identity.ts';
 import { insertCreditFile } from '../store/credit-files.ts';
 import {
   endLostPulls,
@@ -109,7 +108,7 @@ async function storeFile(
   const file = completeFile(given, { id, pull });
   const { id: pullId, retailerId, applicantId, source, keyId } = pull;
   const text = JSON.stringify(file);
-  const sealed = await sealCreditFile(tx, keyRing, { keyId, fileId: id, text });
+  const sealed = await sealCreditFile(tx, keyRing, { id, keyId, text });
   if (sealed === undefined) return undefined;
   const { hitType, requestedDate } = file;
   const row = { id, pullId, retailerId, applicantId, source, hitType, requestedDate, sealed };
@@ -198,7 +197,7 @@ export function appendPullRecord(
     ...pullFacts(pull),
     ...act,
     at: clock(),
-    actor: actorOf(CREDIT_FILE),
+    actor: THE_SERVICE,
     requestId: pull.requestId,
   });
 }

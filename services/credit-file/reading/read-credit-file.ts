@@ -80,7 +80,7 @@ export async function readCreditFile(
   const stored = isFinished(pull)
     ? await findLatestFile(db, applicant.applicantId, retailerId)
     : undefined;
-  const text = stored && (await openCreditFile(db, deps.keyRing, { ...stored, fileId: stored.id }));
+  const text = stored && (await openCreditFile(db, deps.keyRing, stored));
   await recordRead(deps, applicantCall, { pull, stored: text === undefined ? undefined : stored });
   if (stored === undefined || text === undefined) return withoutFile(pull);
   const mayReadSin = unmasked && call.identity.permissions.includes(READ_SIN);

@@ -38,7 +38,7 @@ export async function readDocument(
   // Without a second look at the file of the keys, as digests take one: anybody may send links that are not valid.
   checkLink(documentLinkKeys(), link, clock());
   const stored = await findFile(pool, link.fileId);
-  const text = stored && (await openCreditFile(pool, keyRing, { ...stored, fileId: stored.id }));
+  const text = stored && (await openCreditFile(pool, keyRing, stored));
   if (stored === undefined || text === undefined) {
     throw notFound('credit_file_not_found', 'There is no such credit file.');
   }
