@@ -9,14 +9,14 @@ import type {
 import type { Closers } from '@creditlane/runtime/closers';
 import type { HealthCheckRegistry } from '@creditlane/runtime/health';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
+import { startSpan } from '@creditlane/runtime/telemetry/tracing';
 import { AUTHORIZATION, IDEMPOTENCY_KEY, REPLAYED, REQUEST_ID, TRACEPARENT } from './call.ts';
 import { type Endpoint, openTransport } from './endpoint.ts';
 import { cancelled, deadlineExceeded, toFault } from './fault.ts';
 import type { Identity, TokenSigner } from './identity.ts';
 import { DEFAULT_TIMEOUT_MS } from './procedure/call-deadline.ts';
 import { RETRY_OUTCOMES, type RetryObserver } from './retries/retries.ts';
-import { requireUnary } from './service.ts';
+import { qualifiedName, requireUnary } from './service.ts';
 
 /** The caller in whose name a call is made, and what the call passes on. See `Call`. */
 export type CallContext = {
@@ -32,9 +32,9 @@ export type CallContext = {
 };
 
 /** One function for each method; each rejects with a Fault only. */
-export type Client<S extends DescService> = {
+export type Client<S extends DescService, Context = CallContext> = {
   [Name in keyof S['method']]: S['method'][Name] extends DescMethodUnary<infer I, infer O>
-    ? (request: MessageInitShape<I>, context: CallContext) => Promise<MessageShape<O>>
+    ? (request: MessageInitShape<I>, context: Context) => Promise<MessageShape<O>>
     : never;
 };
 
@@ -68,40 +68,30 @@ export function connect<S extends DescService>(
 
   const entries = service.methods.map((described) => {
     const method = requireUnary(described);
-    const startCallSpan = spanStarterOf(method);
-    const call = (request: MessageInitShape<DescMessage>, context: CallContext) =>
-      callUnary(method, request, context, startCallSpan(context.traceparent));
+    const name = qualifiedName(method);
+    const attributes = { 'rpc.service': service.typeName, 'rpc.method': method.name };
+    const call = async (request: MessageInitShape<DescMessage>, context: CallContext) => {
+      // One span for all attempts of the call.
+      const span = startSpan(name, { kind: 'client', parent: context.traceparent, attributes });
+      try {
+        const token = await signer.sign(audience, context.identity);
+        if (context.signal?.aborted) throw cancelled();
+        const remainingMs = Math.min(timeoutMs, (context.deadlineMs ?? Infinity) - Date.now());
+        if (remainingMs <= 0) throw deadlineExceeded();
+        const sent = headersOf(token, span.traceparent, context);
+        const { header, message } = await unary(method, context.signal, remainingMs, sent, request);
+        if (context.onReplayed && header.get(REPLAYED) === 'true') context.onReplayed();
+        span.end();
+        return message;
+      } catch (error) {
+        const fault = toFault(error, true);
+        span.end(fault.kind);
+        throw fault;
+      }
+    };
     return [method.localName, call];
   });
   return Object.fromEntries(entries) as Client<S>;
-
-  async function callUnary(
-    method: DescMethodUnary,
-    request: MessageInitShape<DescMessage>,
-    context: CallContext,
-    span: Span,
-  ) {
-    try {
-      const token = await signer.sign(audience, context.identity);
-      if (context.signal?.aborted) throw cancelled();
-      const remainingMs = Math.min(timeoutMs, (context.deadlineMs ?? Infinity) - Date.now());
-      if (remainingMs <= 0) throw deadlineExceeded();
-      const { header, message } = await unary(
-        method,
-        context.signal,
-        remainingMs,
-        headersOf(token, span.traceparent, context),
-        request,
-      );
-      if (context.onReplayed !== undefined && header.get(REPLAYED) === 'true') context.onReplayed();
-      span.end();
-      return message;
-    } catch (error) {
-      const fault = toFault(error, true);
-      span.end(fault.kind);
-      throw fault;
-    }
-  }
 }
 
 function countRetries(metrics: Metrics, peer: string): RetryObserver {
@@ -111,13 +101,6 @@ function countRetries(metrics: Metrics, peer: string): RetryObserver {
   // Each series starts at 0, so that the rate of its first increase is known.
   for (const outcome of RETRY_OUTCOMES) retries.inc({ peer, outcome }, 0);
   return (outcome) => retries.inc({ peer, outcome });
-}
-
-/** Returns a function that starts the span of one call; all attempts of the call share the span. */
-function spanStarterOf({ parent: service, name: method }: DescMethodUnary) {
-  const name = `${service.typeName}/${method}`;
-  const attributes = { 'rpc.service': service.typeName, 'rpc.method': method };
-  return (parent?: string): Span => startSpan(name, { kind: 'client', parent, attributes });
 }
 
 function headersOf(

@@ -1,23 +1,13 @@
 /** The client with which a service calls another service in its own name. */
-import type {
-  DescMethodUnary,
-  DescService,
-  MessageInitShape,
-  MessageShape,
-} from '@bufbuild/protobuf';
-import { type CallContext, type ClientOptions, connect } from './client.ts';
+import type { DescService } from '@bufbuild/protobuf';
+import { type CallContext, type Client, type ClientOptions, connect } from './client.ts';
 import type { Endpoint } from './endpoint.ts';
 import { serviceIdentity } from './identity.ts';
 
 /** What a call passes on. A caller's identity is left behind: only the gateway may call in the name of others. */
 export type OwnCallContext = Omit<CallContext, 'identity'>;
 
-/** One function for each method, as of `Client`. */
-export type PeerClient<S extends DescService> = {
-  [Name in keyof S['method']]: S['method'][Name] extends DescMethodUnary<infer I, infer O>
-    ? (request: MessageInitShape<I>, context: OwnCallContext) => Promise<MessageShape<O>>
-    : never;
-};
+export type PeerClient<S extends DescService> = Client<S, OwnCallContext>;
 
 export interface PeerClientOptions<Peer extends string>
   extends Omit<ClientOptions, 'audience' | 'timeoutMs'> {

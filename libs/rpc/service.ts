@@ -32,9 +32,8 @@ export type ServiceRoutes = { readonly service: DescService; readonly routes: re
 export function implement<S extends DescService>(service: S, handlers: Handlers<S>): ServiceRoutes {
   const byName = handlers as Record<string, AnyHandler | undefined>;
   const routes = service.methods.map((method): Route => {
-    const name = `${service.typeName}/${method.name}`;
     const handler = byName[method.localName];
-    if (handler === undefined) throw new Error(`${name} has no handler`);
+    if (handler === undefined) throw new Error(`${qualifiedName(method)} has no handler`);
     return { method: requireUnary(method), handler: handler.bind(handlers) };
   });
   return { service, routes };
@@ -43,5 +42,10 @@ export function implement<S extends DescService>(service: S, handlers: Handlers<
 /** The same method, typed as unary. Throws an Error for a streaming method. */
 export function requireUnary(method: DescMethod): DescMethodUnary {
   if (method.methodKind === 'unary') return method as DescMethodUnary;
-  throw new Error(`${method.parent.typeName}/${method.name} is not unary`);
+  throw new Error(`${qualifiedName(method)} is not unary`);
+}
+
+/** "package.Service/Method"; after a slash, the path of the method over gRPC and Connect. */
+export function qualifiedName({ parent, name }: DescMethod): string {
+  return `${parent.typeName}/${name}`;
 }

@@ -14,6 +14,7 @@ import {
 import type { Certificates } from '../credentials/certificates.ts';
 import { cancelled } from '../fault.ts';
 import { MAX_ANSWER_BYTES } from '../server-options.ts';
+import { qualifiedName } from '../service.ts';
 import type { OpenedTransport, UnaryCall } from '../transport.ts';
 import { Connectivity } from './connectivity.ts';
 import { bufferOf } from './definition.ts';
@@ -60,7 +61,7 @@ export function openGrpcTransport(address: string, certificates?: Certificates):
       if (isClosed) throw new ConnectError('the client is closed', Code.Unavailable);
     }
     const answer = await send(channel, signal, {
-      path: `/${method.parent.typeName}/${method.name}`,
+      path: `/${qualifiedName(method)}`,
       bytes: bufferOf(toBinary(method.input, create(method.input, input))),
       metadata: metadataOf(header),
       endMs,

@@ -11,7 +11,7 @@ import { REPLAYED } from '../call.ts';
 import { resourceExhausted } from '../fault.ts';
 import { createProcedures, type Procedure, type ProcedureDeps } from '../procedure/procedure.ts';
 import { DEFAULT_MAX_REQUEST_BYTES } from '../server-options.ts';
-import type { ServiceRoutes } from '../service.ts';
+import { qualifiedName, type ServiceRoutes } from '../service.ts';
 import type { UnaryCall } from '../transport.ts';
 
 export type MemoryOptions = ProcedureDeps & { maxMessageBytes?: number };
@@ -53,10 +53,7 @@ export function mountInMemory(
 }
 
 function unimplemented(method: DescMethod): ConnectError {
-  return new ConnectError(
-    `${method.parent.typeName}/${method.name} is not mounted here`,
-    Code.Unimplemented,
-  );
+  return new ConnectError(`${qualifiedName(method)} is not mounted here`, Code.Unimplemented);
 }
 
 function tooLarge(bytes: number, maxBytes: number) {

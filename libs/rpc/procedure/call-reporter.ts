@@ -9,6 +9,7 @@ import { REQUEST_ID, type ReadMetadata, TRACEPARENT } from '../call.ts';
 import type { Fault, FaultKind } from '../fault.ts';
 import type { Identity } from '../identity.ts';
 import { acceptedRequestId } from '../request-id.ts';
+import { qualifiedName } from '../service.ts';
 import type { CallDeadline } from './call-deadline.ts';
 import { CallMetrics } from './call-metrics.ts';
 
@@ -37,7 +38,7 @@ export class CallReporter {
   constructor(method: DescMethod, log: Log, metrics: Metrics, warnings: LineSample) {
     this.#warnings = warnings;
     this.#method = method;
-    this.#name = `${method.parent.typeName}/${method.name}`;
+    this.#name = qualifiedName(method);
     this.#log = log.child({ rpc: this.#name });
     this.#metrics = new CallMetrics(metrics, method.parent.typeName, method.name);
   }

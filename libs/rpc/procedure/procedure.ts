@@ -20,7 +20,7 @@ import {
   unavailable,
 } from '../fault.ts';
 import type { Identity, TokenVerifier } from '../identity.ts';
-import type { Route, ServiceRoutes } from '../service.ts';
+import { qualifiedName, type Route, type ServiceRoutes } from '../service.ts';
 import { accessOptionOf, findAccessFault } from './access.ts';
 import { CallDeadline } from './call-deadline.ts';
 import { readBearerToken, readIdempotency, readRetryToken } from './call-metadata.ts';
@@ -82,7 +82,7 @@ export class Procedure {
     warnings: LineSample,
   ) {
     this.method = method;
-    this.#name = `${method.parent.typeName}/${method.name}`;
+    this.#name = qualifiedName(method);
     this.path = `/${this.#name}`;
     this.#handler = handler;
     this.#access = accessOptionOf(method);
