@@ -51,6 +51,7 @@ export async function startConsumer<Publisher extends string>(
       await partitions.close();
       throw error;
     });
+  const purges = [...purgesOfInbox, purgeDifferences, markAppliedDeadLetters, purgeDeadLetters];
   const parts = [
     partitions,
     subscription,
@@ -60,10 +61,7 @@ export async function startConsumer<Publisher extends string>(
       subscription,
       sources: publishers.map((name) => sourceAt(name, peers)),
     }),
-    startRetention({
-      ...{ pool, log },
-      purges: [...purgesOfInbox, purgeDifferences, markAppliedDeadLetters, purgeDeadLetters],
-    }),
+    startRetention({ pool, log, purges }),
   ];
   return {
     async close() {

@@ -227,21 +227,17 @@ class TransactionalInbox<Prefetched, Read, Committed> {
   ): Promise<void> {
     const { pool, planWrites, onCommitted } = this.#options;
     const reads = this.#readsOf(events, prefetched);
-    type Applied = { count: number; committed?: { value: Committed } };
-    const { count, committed } = await runReadWriteTransaction<typeof reads, Applied>(
-      pool,
-      reads,
-      ([, inserted, read]) => {
-        const newIds = new Set(inserted.map(({ eventId }) => eventId));
-        // `delete` is true once for each id, so an event that is twice in the batch counts once.
-        const newEvents = events.filter(({ id }) => newIds.delete(id));
-        if (newEvents.length === 0) return { writes: [], result: { count: 0 } };
-        // Without `readQuery` the type Read is undefined.
-        const { writes, result } = planWrites(newEvents, prefetched, read as Read);
-        return { writes, result: { count: newEvents.length, committed: { value: result } } };
-      },
-    );
-    if (committed) onCommitted?.(committed.value);
+    const applied = await runReadWriteTransaction(pool, reads, ([, inserted, read]) => {
+      const newIds = new Set(inserted.map(({ eventId }) => eventId));
+      // `delete` is true once for each id, so an event that is twice in the batch counts once.
+      const newEvents = events.filter(({ id }) => newIds.delete(id));
+      if (newEvents.length === 0) return { writes: [], result: undefined };
+      // Without `readQuery` the type Read is undefined.
+      const { writes, result } = planWrites(newEvents, prefetched, read as Read);
+      return { writes, result: { count: newEvents.length, committed: result } };
+    });
+    if (applied !== undefined) onCommitted?.(applied.committed);
+    const count = applied?.count ?? 0;
     this.#countHandled('applied', count);
     this.#countHandled('repeated', events.length - count);
   }

@@ -97,8 +97,8 @@ export class RelayRounds {
    * is lost.
    */
   async publishRound(): Promise<RoundResult> {
-    // The read whose rows remain for this round may have been cut off at MAX_SHARD_BATCH.
-    const wasReadBefore = this.#remaining !== undefined;
+    // Rows that remain of an earlier read, which MAX_SHARD_BATCH may have cut off.
+    const areRemaining = this.#remaining !== undefined;
     const unpublished = await this.#readUnpublished();
     const { leases, rows } = stillHeld(unpublished, this.#shardLeases.held());
     const { outgoing, remaining, divertedCount } = prepareBatch(
@@ -106,8 +106,7 @@ export class RelayRounds {
       this.#batchOptions(this.#unwritable),
     );
     // The rows were diverted or have blocked their keys: the next round reads others, without them.
-    if (outgoing.size === 0)
-      return { publishedCount: 0, hasMore: wasReadBefore || rows.length > 0 };
+    if (outgoing.size === 0) return { publishedCount: 0, hasMore: areRemaining || rows.length > 0 };
     const prepared = outgoing.size;
 
     await this.#publish([...outgoing.values()], async (failedPartitions, messages) => {
@@ -124,8 +123,8 @@ export class RelayRounds {
     // before: their partition may be writable by now, and then the next round would publish what remains first.
     const isAllPublished = divertedCount === 0 && outgoing.size === prepared;
     if (remaining.length > 0 && isAllPublished) this.#remaining = { leases, rows: remaining };
-    const isReadCutOff = wasReadBefore || rows.length >= MAX_SHARD_BATCH;
-    const hasMore = isReadCutOff || remaining.length > 0 || divertedCount > 0;
+    const mayBeCutOff = areRemaining || rows.length >= MAX_SHARD_BATCH;
+    const hasMore = mayBeCutOff || remaining.length > 0 || divertedCount > 0;
     return { publishedCount: outgoing.size, hasMore };
   }
 

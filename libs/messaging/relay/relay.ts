@@ -58,25 +58,23 @@ export interface Relay {
  * events stay in the outbox.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { bus, log, source, metrics, pollMs = POLL_MS } = options;
+  const { log, source, metrics, pollMs = POLL_MS } = options;
   const { pool, reserved } = options.database;
-  const wake = new WakeSignal();
-  const notifications = new RelayNotifications(reserved, log, () => wake.signal());
-  const shardLeases = new ShardLeases(reserved, log, notifications, () => wake.signal());
+  const woken = new WakeSignal();
+  const wakeRounds = () => woken.signal();
+  const notifications = new RelayNotifications(reserved, log, wakeRounds);
+  const shardLeases = new ShardLeases(reserved, log, notifications, wakeRounds);
   const retention = startRetention({ pool, log, purges: [purgeOutbox] });
-  const partitions = startPartitions({
-    ...{ pool, log, metrics, service: source, tables: [OUTBOX_PARTITIONS] },
-    earlier: [earlierOutbox()],
-  });
+  const tables = [OUTBOX_PARTITIONS];
+  const earlier = [earlierOutbox()];
+  const partitions = startPartitions({ pool, log, metrics, service: source, tables, earlier });
   measureBacklog(pool, source, metrics);
   measureLeases(shardLeases, source, metrics);
   const roundEnded = new WakeSignal();
   const stop = new AbortController();
   const marks = new PublicationMarks({ pool: reserved, shardLeases, source, log, metrics });
-  const rounds = new RelayRounds({
-    ...{ reserved, bus, shardLeases, marks, source, log, metrics, pollMs },
-    ...{ stop: stop.signal, wake: () => wake.signal() },
-  });
+  const parts = { reserved, shardLeases, marks, wake: wakeRounds, stop: stop.signal };
+  const rounds = new RelayRounds({ ...options, ...parts, pollMs });
 
   const run = async () => {
     /** When the first of the rounds failed after which none with shards has succeeded. */
@@ -93,7 +91,7 @@ export function startRelay(options: RelayOptions): Relay {
         // A round without shards, as after a step back, shows nothing.
         if (publishedCount > 0 || shardLeases.held().length > 0) failingSinceMs = undefined;
         roundEnded.signal();
-        if (!hasMore) await wake.wait(Math.min(pollMs, marks.unmarked.dueInMs()), stop.signal);
+        if (!hasMore) await woken.wait(Math.min(pollMs, marks.unmarked.dueInMs()), stop.signal);
       } catch (err) {
         failures += 1;
         roundEnded.signal();
@@ -103,7 +101,7 @@ export function startRelay(options: RelayOptions): Relay {
           await marks.mark();
           if (shardLeases.stepBack()) log.warn('the relay leaves its shards to other relays');
         }
-        // Not a wait on `wake`: writes during an outage must not shorten the backoff.
+        // Not a wait on `woken`: writes during an outage must not shorten the backoff.
         await pause(backoffMs(failures, BACKOFF), stop.signal);
       }
     }
@@ -112,7 +110,7 @@ export function startRelay(options: RelayOptions): Relay {
 
   return {
     wake() {
-      wake.signal();
+      wakeRounds();
       // A relay that holds all shards publishes every event itself.
       if (!shardLeases.holdsAll()) notifications.notify();
     },
@@ -120,7 +118,7 @@ export function startRelay(options: RelayOptions): Relay {
       while (await mayHaveUnpublished(reserved)) {
         if (stop.signal.aborted) throw new Error('the relay is closed and the outbox is not empty');
         marks.unmarked.makeDue();
-        wake.signal();
+        wakeRounds();
         await roundEnded.wait(SETTLED_POLL_MS, stop.signal);
       }
     },
