@@ -4,6 +4,7 @@ import { systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
 import type { CommandContext } from '@creditlane/service/service-command';
 import {
+  CONVERTED_TABLES,
   type ConvertDeps,
   type ConvertedTable,
   convertSealedRows,
@@ -26,7 +27,7 @@ export async function useDataKeys({ settings, database, print }: Context): Promi
   await new KeyUse(pool).begin();
   const deps = { pool, keyRing, clock: systemClock, newId };
   let isDone = true;
-  for (const table of ['applicants', 'exports'] as const) {
+  for (const table of CONVERTED_TABLES) {
     const { converted, left } = await convertTable(deps, table);
     print({ table, converted, left });
     if (left > 0) isDone = false;

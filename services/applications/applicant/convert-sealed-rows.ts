@@ -54,9 +54,11 @@ type ConvertRow = (
   row: SealedInRow,
 ) => Promise<'converted' | 'waiting'>;
 
-export type ConvertedTable = 'applicants' | 'exports';
+/** In this order: an export waits for the keys of its applicants. */
+export const CONVERTED_TABLES = ['applicants', 'exports'] as const;
+export type ConvertedTable = (typeof CONVERTED_TABLES)[number];
 
-const TABLES: Readonly<Record<ConvertedTable, ConvertRow>> = {
+const CONVERT: Readonly<Record<ConvertedTable, ConvertRow>> = {
   applicants: convertApplicant,
   exports: convertExport,
 };
@@ -70,23 +72,21 @@ export async function convertSealedRows(
   const total = { converted: 0, waiting: 0, damaged: 0 };
   while (!stop?.aborted) {
     const left = total.waiting + total.damaged;
-    const slice = await inTransaction(deps.pool, async (tx) => {
-      const slice = { converted: 0, waiting: 0, damaged: 0 };
+    const outcomes = await inTransaction(deps.pool, async (tx) => {
+      const outcomes: (keyof Converted)[] = [];
       for (const row of await lockSealedInRows(tx, table, SLICE_ROWS, left)) {
         try {
-          slice[await TABLES[table](tx, deps, row)] += 1;
+          outcomes.push(await CONVERT[table](tx, deps, row));
         } catch (error) {
           // An unsealing fails before the row is written, and fails no statement, so that the transaction goes on.
           if (!isUnsealFailure(error)) throw error;
-          slice.damaged += 1;
+          outcomes.push('damaged');
         }
       }
-      return slice;
+      return outcomes;
     });
-    total.converted += slice.converted;
-    total.waiting += slice.waiting;
-    total.damaged += slice.damaged;
-    if (slice.converted + slice.waiting + slice.damaged === 0) break;
+    if (outcomes.length === 0) break;
+    for (const outcome of outcomes) total[outcome] += 1;
   }
   return total;
 }
@@ -109,7 +109,7 @@ export function startConversion({
     'Applicants and exports that no data keys seal, at most 1,000 of each.',
     ['table'],
     async (gauge) => {
-      for (const table of ['applicants', 'exports'] as const) {
+      for (const table of CONVERTED_TABLES) {
         gauge.set({ table }, await countSealedInRows(deps.pool, table, MAX_COUNTED_ROWS));
       }
     },
@@ -117,7 +117,7 @@ export function startConversion({
   return startPeriodicTask(EVERY_MS, async (stop) => {
     try {
       if (!(await keyUse.hasBegun())) return;
-      for (const table of ['applicants', 'exports'] as const) {
+      for (const table of CONVERTED_TABLES) {
         const done = await convertSealedRows(deps, table, stop);
         if (done.damaged > 0)
           log.error({ table, ...done }, 'records could not be sealed with data keys');

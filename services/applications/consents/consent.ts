@@ -52,12 +52,9 @@ export function newConsent(
   faults.checkName('/textVersion', request.textVersion);
   const capturedAt = dateOf(request.capturedAt) ?? now;
   const expiresAt = dateOf(request.expiresAt) ?? defaultExpiry(capturedAt);
-  checkTimes(
-    { capturedAt, expiresAt, isExpiryGiven: request.expiresAt !== undefined },
-    now,
-    faults,
-  );
-  checkNotRevoked(request.capturedAt, lastRevokedAt, faults);
+  const isExpiryGiven = request.expiresAt !== undefined;
+  checkTimes({ capturedAt, expiresAt, isExpiryGiven }, now, faults);
+  checkNotRevoked(dateOf(request.capturedAt), lastRevokedAt, faults);
   faults.throwIfAny('invalid_consent');
 
   if (!mayActFor(user, retailer)) throw ineligibleUser('/capturedBy');
@@ -91,18 +88,13 @@ export function ineligibleUser(pointer: string): Fault {
   return invalidFields('ineligible_user', [{ pointer, message: MUST_NAME_USER }]);
 }
 
-interface Times {
-  capturedAt: Date;
-  expiresAt: Date;
-  isExpiryGiven: boolean;
-}
-
 // A consent that has ended permits nothing, so recording it would be an error that shows only at the pull.
 function checkTimes(
-  { capturedAt, expiresAt, isExpiryGiven }: Times,
+  times: { capturedAt: Date; expiresAt: Date; isExpiryGiven: boolean },
   now: Date,
   faults: FieldFaults,
 ): void {
+  const { capturedAt, expiresAt, isExpiryGiven } = times;
   if (capturedAt.getTime() > now.getTime() + MAX_CLOCK_SKEW_MS) {
     faults.add('/capturedAt', 'must not be in the future');
   } else if (yearsAfter(capturedAt, MAX_YEARS) <= now) {
@@ -119,12 +111,11 @@ function checkTimes(
 
 // What a person agreed to before the revocation is revoked, also if it is recorded later, such as one on paper.
 function checkNotRevoked(
-  capturedAt: Timestamp | undefined,
+  capturedAt: Date | undefined,
   lastRevokedAt: Date | undefined,
   faults: FieldFaults,
 ): void {
-  const captured = dateOf(capturedAt);
-  if (captured === undefined || lastRevokedAt === undefined || captured > lastRevokedAt) return;
+  if (capturedAt === undefined || lastRevokedAt === undefined || capturedAt > lastRevokedAt) return;
   const at = lastRevokedAt.toISOString();
   faults.add('/capturedAt', `must be after ${at}, when the applicant's consents were revoked`);
 }
