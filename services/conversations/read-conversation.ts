@@ -65,26 +65,24 @@ export async function readConversation(
   const page = { before: sequenceBefore(cursor, list), limit: limit + 1 };
   const found = await findComments(deps.requests.of(call), submission, call.identity, page);
   if (found === undefined) await requireSubmission(deps, submissionCall);
-  let damage: SealError | undefined;
-  const { items: opened, nextCursor } = pageOf(
+  const { items, nextCursor } = pageOf(
     list,
     found ?? [],
     limit,
     ({ seq }) => [String(seq)],
-    (row): OpenedComment | undefined => {
+    (row) => {
       const comment = openRow(deps.keyRing, row);
-      if (!(comment instanceof SealError)) return comment;
-      deps.log.error({ err: comment, commentId: row.id }, 'a comment cannot be decrypted');
-      damage = comment;
-      return undefined;
+      if (comment instanceof SealError) {
+        deps.log.error({ err: comment, commentId: row.id }, 'a comment cannot be decrypted');
+      }
+      return comment;
     },
     ({ sealed }) => sealed.length,
   );
-  const items = opened.filter((it) => it !== undefined);
-  if (items.length === 0 && damage !== undefined && !(await opensAny(deps, submissionCall))) {
-    throw damage;
-  }
-  const comments = discarded ? items : await deliver(deps, submissionCall, items);
+  const opened = items.flatMap((it) => (it instanceof SealError ? [] : [it]));
+  const damage = items.findLast((it) => it instanceof SealError);
+  if (opened.length === 0 && damage && !(await opensAny(deps, submissionCall))) throw damage;
+  const comments = discarded ? opened : await deliver(deps, submissionCall, opened);
   return { items: comments.map(commentMessage), nextCursor };
 }
 
