@@ -27,11 +27,7 @@ import { createKoaApp } from './koa-app.ts';
 import { DocumentOpenings } from './limits/document-openings.ts';
 import { RateLimiter } from './limits/rate-limiter.ts';
 import { WaitingReads } from './limits/waiting-reads.ts';
-import { answerBytesHeld } from './middleware/answer.ts';
-import { bodyBytesHeld } from './middleware/body.ts';
 import { confirmAccess } from './middleware/caller.ts';
-import { requestsUnderWay } from './middleware/concurrency-limit.ts';
-import { LargeReads } from './middleware/large-reads.ts';
 import { Refusals } from './middleware/refusals.ts';
 import { applicationOperations } from './operations/applications.ts';
 import { consentOperations } from './operations/consents.ts';
@@ -103,10 +99,7 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
     callers,
     access,
     rateLimiter: new RateLimiter(clients.access, settings.rateLimit, process),
-    requestsUnderWay: requestsUnderWay(settings.maxUnderWay, metrics),
-    largeReads: new LargeReads(),
-    bodyBytesHeld: bodyBytesHeld(metrics),
-    answerBytesHeld: answerBytesHeld(metrics),
+    maxUnderWay: settings.maxUnderWay,
     timeoutMs: settings.deadlineMs,
     log,
     metrics,

@@ -21,10 +21,6 @@ import { operationsOf } from './document/operation.ts';
 import { compileValidators } from './document/validation.ts';
 import { createKoaApp } from './koa-app.ts';
 import { RateLimiter } from './limits/rate-limiter.ts';
-import { answerBytesHeld } from './middleware/answer.ts';
-import { bodyBytesHeld } from './middleware/body.ts';
-import { requestsUnderWay } from './middleware/concurrency-limit.ts';
-import { LargeReads } from './middleware/large-reads.ts';
 import { Refusals } from './middleware/refusals.ts';
 import type { BoundHandler } from './operations/handlers.ts';
 import type { OperationContext } from './request-state.ts';
@@ -145,10 +141,7 @@ const app = createKoaApp({
     { requests: 1_000, windowMs: 1_000 },
     { log, metrics },
   ),
-  requestsUnderWay: requestsUnderWay(10, metrics),
-  largeReads: new LargeReads(),
-  bodyBytesHeld: bodyBytesHeld(metrics),
-  answerBytesHeld: answerBytesHeld(metrics),
+  maxUnderWay: 10,
   timeoutMs: TIMEOUT_MS,
   log,
   metrics,

@@ -8,9 +8,8 @@ import type { OpenApiDocument } from './document/openapi-document.ts';
 import type { Operation } from './document/operation.ts';
 import type { Validator } from './document/validation.ts';
 import type { RateLimiter } from './limits/rate-limiter.ts';
-import type { SharedLimit } from './limits/shared-limit.ts';
-import { holdAnswer } from './middleware/answer.ts';
-import { readBody } from './middleware/body.ts';
+import { answerBytesHeld, holdAnswer } from './middleware/answer.ts';
+import { bodyBytesHeld, readBody } from './middleware/body.ts';
 import {
   admitCaller,
   admitLinkHolder,
@@ -20,11 +19,11 @@ import {
   invalidateAccess,
 } from './middleware/caller.ts';
 import { compressAnswers } from './middleware/compression.ts';
-import { limitConcurrency } from './middleware/concurrency-limit.ts';
+import { limitConcurrency, requestsUnderWay } from './middleware/concurrency-limit.ts';
 import { documentation } from './middleware/documentation.ts';
 import { answerErrors, refuseUnrouted } from './middleware/errors.ts';
 import { refuseAmbiguous } from './middleware/framing.ts';
-import { type LargeReads, readInTurn } from './middleware/large-reads.ts';
+import { LargeReads, readInTurn } from './middleware/large-reads.ts';
 import { announceDeprecation, runOperation, startOperation } from './middleware/operation.ts';
 import { readParameters } from './middleware/parameters.ts';
 import { limitRate } from './middleware/rate-limit.ts';
@@ -43,10 +42,8 @@ export interface KoaAppDeps {
   callers: Callers;
   access: Access;
   rateLimiter: RateLimiter;
-  requestsUnderWay: SharedLimit;
-  largeReads: LargeReads;
-  bodyBytesHeld: SharedLimit;
-  answerBytesHeld: SharedLimit;
+  /** How many requests may be under way at the same time. */
+  maxUnderWay: number;
   /** How long a request may take, unless its operation says otherwise. */
   timeoutMs: number;
   log: Log;
@@ -56,19 +53,15 @@ export interface KoaAppDeps {
 
 /** Throws an Error when an operation of the document cannot be served as described. */
 export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
-  const { document, operations, validators, log, metrics, refusals } = deps;
-  const handlers = bindHandlers(operations, deps.handlers);
+  const { document, operations, log, metrics, refusals } = deps;
+  const shared = sharedParts(deps);
 
   const app = new Koa<RequestState>();
   app.use(traceRequest(log, metrics, refusals, operations));
   app.use(compressAnswers());
   app.use(answerErrors);
   app.use(refuseAmbiguous);
-  app.use(
-    routeOperations(operations, (operation) =>
-      middlewareOf(operation, required(validators, operation), required(handlers, operation), deps),
-    ),
-  );
+  app.use(routeOperations(operations, (operation) => middlewareOf(operation, deps, shared)));
   app.use(documentation(document, operations).routes());
   app.use(refuseUnrouted);
   // Errors of a connection, after its request was answered.
@@ -76,14 +69,24 @@ export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
   return app;
 }
 
+/** What the operations share: the handlers, by operation id, and the limits of all requests together. */
+function sharedParts({ operations, handlers, maxUnderWay, metrics }: KoaAppDeps) {
+  return {
+    handlers: bindHandlers(operations, handlers),
+    underWay: requestsUnderWay(maxUnderWay, metrics),
+    bodyBytes: bodyBytesHeld(metrics),
+    answerBytes: answerBytesHeld(metrics),
+    largeReads: new LargeReads(),
+  };
+}
+
 /** The middleware of an operation, in order. Each one reads what the earlier ones left in `ctx.state`. */
 function middlewareOf(
   operation: Operation,
-  validator: Validator,
-  handler: BoundHandler,
-  deps: KoaAppDeps,
+  { validators, callers, access, rateLimiter, timeoutMs }: KoaAppDeps,
+  { handlers, underWay, bodyBytes, answerBytes, largeReads }: ReturnType<typeof sharedParts>,
 ): OperationMiddleware[] {
-  const { callers, access, rateLimiter, requestsUnderWay, largeReads, timeoutMs } = deps;
+  const validator = required(validators, operation);
   const { deprecation, turn } = operation;
   const { caller, changesAccessOf } = operation.access;
   const takesKey = caller !== 'link';
@@ -94,15 +97,15 @@ function middlewareOf(
       ? [findCaller(callers), limitRate(rateLimiter), admitCaller(access)]
       : [admitLinkHolder]),
     readParameters(validator),
-    readBody(operation, validator, deps.bodyBytesHeld),
+    readBody(operation, validator, bodyBytes),
     // After the body is read, so that a client that sends slowly does not use up the limit.
-    limitConcurrency(requestsUnderWay),
+    limitConcurrency(underWay),
     ...(turn === 'before_call' ? [readInTurn(largeReads)] : []),
     ...(takesKey ? [confirmCaller(callers, access)] : []),
     authorise(access),
     ...(changesAccessOf === undefined ? [] : [invalidateAccess(callers, access)]),
-    holdAnswer(deps.answerBytesHeld),
-    runOperation(operation, handler, largeReads),
+    holdAnswer(answerBytes),
+    runOperation(operation, required(handlers, operation), largeReads),
   ];
 }
 
