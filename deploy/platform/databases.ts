@@ -32,8 +32,8 @@ export async function prepareDatabases(
 export function databaseUrlsOf(
   serverUrl: string,
   secrets: Secrets,
-  suffix = '',
-  services: readonly AnyService[] = SERVICES,
+  suffix: string,
+  services: readonly AnyService[],
 ): DatabaseUrls {
   const urls = Object.entries(databaseNames(services)).map(([service, database]) => {
     const url = new URL(serverUrl);

@@ -29,7 +29,6 @@ export interface BureauSimulatorOptions {
   log: Log;
   /** The retailers that the bureaus know; those of the demo when left out. */
   accounts?: Accounts;
-  tokenLifetimeSeconds?: number;
   timeouts?: Timeouts;
 }
 
@@ -45,7 +44,6 @@ export interface BureauSimulator {
 
 /** A request for a file has some 2 KB. */
 const MAX_BODY_BYTES = 256 * 1024;
-const TOKEN_LIFETIME_SECONDS = 1_800;
 
 /**
  * Starts the simulator. Rejects with the system's error when it cannot listen on the port.
@@ -56,13 +54,9 @@ const TOKEN_LIFETIME_SECONDS = 1_800;
 export async function startBureauSimulator(
   options: BureauSimulatorOptions,
 ): Promise<BureauSimulator> {
-  const { accounts = DEMO_ACCOUNTS, tokenLifetimeSeconds = TOKEN_LIFETIME_SECONDS } = options;
-  const tokens = new AccessTokens({
-    accounts: accounts.equifax,
-    lifetimeSeconds: tokenLifetimeSeconds,
-    now: systemClock,
-  });
-  const inquiries = new InquiryLog(systemClock);
+  const { accounts = DEMO_ACCOUNTS } = options;
+  const tokens = new AccessTokens(accounts.equifax);
+  const inquiries = new InquiryLog();
   const equifax = createEquifax({ accounts: accounts.equifax, tokens });
   const bureaus: Readonly<Record<string, Bureau>> = {
     equifax,

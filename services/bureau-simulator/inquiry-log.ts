@@ -1,5 +1,4 @@
 /** The hard inquiries that the simulator has received, the latest of them. */
-import type { Clock } from '@creditlane/runtime/clock';
 import type { Source } from './personas/inquiry.ts';
 
 export interface LoggedInquiry {
@@ -15,18 +14,13 @@ const MAX_INQUIRIES = 10_000;
 const MAX_NAME_CHARACTERS = 200;
 
 export class InquiryLog {
-  readonly #now: Clock;
   readonly #inquiries: LoggedInquiry[] = [];
-
-  constructor(now: Clock) {
-    this.#now = now;
-  }
 
   add(source: Source, lastName: string): void {
     this.#inquiries.push({
       source,
       lastName: lastName.slice(0, MAX_NAME_CHARACTERS),
-      receivedAt: this.#now().toISOString(),
+      receivedAt: new Date().toISOString(),
     });
     if (this.#inquiries.length > MAX_INQUIRIES) this.#inquiries.shift();
   }

@@ -1,26 +1,21 @@
 /** Equifax Canada's token endpoint: RFC 6749, client credentials grant. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '@creditlane/runtime/clock';
 import { answerJson } from '@creditlane/runtime/http/development-server';
 import { type EquifaxAccount, isKnownAccount } from '../accounts.ts';
 
 /** Limits the memory: a later token displaces the oldest. */
 const MAX_TOKENS = 1_000;
-
-export interface AccessTokensOptions {
-  accounts: readonly EquifaxAccount[];
-  lifetimeSeconds: number;
-  now: Clock;
-}
+const LIFETIME_S = 1_800;
 
 export class AccessTokens {
-  readonly #options: AccessTokensOptions;
+  readonly #accounts: readonly EquifaxAccount[];
   /** When each token ends, in ms. */
   readonly #ends = new Map<string, number>();
 
-  constructor(options: AccessTokensOptions) {
-    this.#options = options;
+  /** Tokens are for the clients of these accounts. */
+  constructor(accounts: readonly EquifaxAccount[]) {
+    this.#accounts = accounts;
   }
 
   /** Answers a request for a token. */
@@ -34,7 +29,7 @@ export class AccessTokens {
       answerJson(response, 200, {
         access_token: this.#makeToken(),
         token_type: 'Bearer',
-        expires_in: this.#options.lifetimeSeconds,
+        expires_in: LIFETIME_S,
         scope: form.get('scope'),
       });
     }
@@ -43,7 +38,7 @@ export class AccessTokens {
   /** Whether a request has a token that has not ended. */
   permits(request: IncomingMessage): boolean {
     const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-    return (this.#ends.get(token) ?? 0) > this.#options.now().getTime();
+    return (this.#ends.get(token) ?? 0) > Date.now();
   }
 
   /** Ends every token, as when the bureau has restarted. */
@@ -53,7 +48,7 @@ export class AccessTokens {
 
   #findError(request: IncomingMessage, form: URLSearchParams): string | undefined {
     const client = readBasic(request.headers.authorization);
-    if (client === undefined || !isKnownAccount(this.#options.accounts, client)) {
+    if (client === undefined || !isKnownAccount(this.#accounts, client)) {
       return 'invalid_client';
     }
     if (form.get('grant_type') !== 'client_credentials') return 'unsupported_grant_type';
@@ -62,8 +57,7 @@ export class AccessTokens {
 
   #makeToken(): string {
     const token = randomBytes(32).toString('base64url');
-    const { now, lifetimeSeconds } = this.#options;
-    this.#ends.set(token, now().getTime() + lifetimeSeconds * 1_000);
+    this.#ends.set(token, Date.now() + LIFETIME_S * 1_000);
     const [oldest] = this.#ends.keys();
     if (this.#ends.size > MAX_TOKENS && oldest !== undefined) this.#ends.delete(oldest);
     return token;

@@ -10,21 +10,22 @@ export interface Fact {
   style?: StyleName;
 }
 
+const PER_ROW = 4;
 const GAP = 10;
+const FACT_WIDTH = (WIDTH - (PER_ROW - 1) * GAP) / PER_ROW;
 
-/** Draws the facts, `perRow` in each row. A fact without a value gets a dash. */
-export function drawFacts(sheet: Sheet, section: Tag, facts: readonly Fact[], perRow = 4): void {
-  const width = (WIDTH - (perRow - 1) * GAP) / perRow;
-  for (let first = 0; first < facts.length; first += perRow) {
-    const row = facts.slice(first, first + perRow).map((fact) => layOutFact(sheet, fact, width));
+/** Draws the facts, four in each row. A fact without a value gets a dash. */
+export function drawFacts(sheet: Sheet, section: Tag, facts: readonly Fact[]): void {
+  for (let first = 0; first < facts.length; first += PER_ROW) {
+    const row = facts.slice(first, first + PER_ROW).map((fact) => layOutFact(sheet, fact));
     const height = Math.max(...row.map(({ height }) => height));
     sheet.reserve(height);
     row.forEach(({ lines }, index) => {
-      const x = LEFT + index * (width + GAP);
+      const x = LEFT + index * (FACT_WIDTH + GAP);
       sheet
         .tag(section, 'P', () => {
           for (const { text, style, offset } of lines) {
-            sheet.print(text, style, { x, y: sheet.y + offset, width });
+            sheet.print(text, style, { x, y: sheet.y + offset, width: FACT_WIDTH });
           }
         })
         .end();
@@ -33,7 +34,7 @@ export function drawFacts(sheet: Sheet, section: Tag, facts: readonly Fact[], pe
   }
 }
 
-function layOutFact(sheet: Sheet, { label, value, detail, style = 'body' }: Fact, width: number) {
+function layOutFact(sheet: Sheet, { label, value, detail, style = 'body' }: Fact) {
   const texts: [string, StyleName][] = [
     [label, 'small'],
     [value ?? '–', style],
@@ -41,7 +42,7 @@ function layOutFact(sheet: Sheet, { label, value, detail, style = 'body' }: Fact
   ];
   let height = 0;
   const lines = texts.flatMap(([text, textStyle]) =>
-    sheet.lines(text, width, textStyle).map((line) => {
+    sheet.lines(text, FACT_WIDTH, textStyle).map((line) => {
       const offset = height;
       height += STYLES[textStyle].lineHeight;
       return { text: line, style: textStyle, offset };
