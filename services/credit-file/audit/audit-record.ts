@@ -43,19 +43,19 @@ export interface AuditRecord {
   retailerId: string;
   actor: AuditActor;
   /** The retailer for which the actor acted, where the applicant belongs to another retailer of the group. */
-  retailerContext?: string | undefined;
+  retailerContext?: string | null | undefined;
   /** The X-Request-Id of the request that caused it. */
-  requestId?: string | undefined;
+  requestId?: string | null | undefined;
   /** The purpose of the consent, such as CREDIT_APPLICATION. */
-  purpose?: string | undefined;
-  applicationId?: string | undefined;
-  applicantId?: string | undefined;
-  pullId?: string | undefined;
-  fileId?: string | undefined;
-  consentId?: string | undefined;
-  source?: string | undefined;
+  purpose?: string | null | undefined;
+  applicationId?: string | null | undefined;
+  applicantId?: string | null | undefined;
+  pullId?: string | null | undefined;
+  fileId?: string | null | undefined;
+  consentId?: string | null | undefined;
+  source?: string | null | undefined;
   /** A stable word, such as COMPLETE or consent_missing. */
-  outcome?: string | undefined;
+  outcome?: string | null | undefined;
 }
 
 /** What a record about a pull says of it. */
@@ -117,7 +117,7 @@ export function hashOf(previous: Uint8Array, seq: number, record: AuditRecord): 
 export function canonicalContent(seq: number, record: AuditRecord): string {
   const { retailerContext } = record;
   return JSON.stringify([
-    ...(retailerContext === undefined
+    ...(retailerContext == null
       ? ['audit record 1', record.retailerId]
       : ['audit record 2', record.retailerId, retailerContext]),
     seq,

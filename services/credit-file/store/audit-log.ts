@@ -118,30 +118,17 @@ export async function findHead(db: Queryable, retailerId: string): Promise<Buffe
   return row?.sealed;
 }
 
-interface RecordRow {
-  retailer_id: string;
-  seq: number;
-  recorded_at: Date;
-  action: AuditRecord['action'];
-  actor_kind: AuditRecord['actor']['kind'];
-  actor: string;
-  request_id: string | null;
-  purpose: string | null;
-  application_id: string | null;
-  applicant_id: string | null;
-  pull_id: string | null;
-  file_id: string | null;
-  consent_id: string | null;
-  source: string | null;
-  outcome: string | null;
-  hash: Buffer;
-  retailer_context: string | null;
-}
+/** A record as a statement returns it: null where the record has nothing. */
+type RecordRow = Omit<ChainedRecord, 'actor'> & {
+  actorKind: AuditRecord['actor']['kind'];
+  actorId: string;
+};
 
-// `*` would make PostgreSQL refuse the prepared statements of an earlier version once the table has another column.
-const RECORD_COLUMNS = `record.retailer_id, record.seq, record.recorded_at, record.action, record.actor_kind,
-    record.actor, record.request_id, record.purpose, record.application_id, record.applicant_id,
-    record.pull_id, record.file_id, record.consent_id, record.source, record.outcome, record.hash, record.retailer_context`;
+const RECORD_COLUMNS = `record.retailer_id AS "retailerId", record.seq, record.recorded_at AS at, record.action,
+    record.actor_kind AS "actorKind", record.actor AS "actorId", record.request_id AS "requestId", record.purpose,
+    record.application_id AS "applicationId", record.applicant_id AS "applicantId", record.pull_id AS "pullId",
+    record.file_id AS "fileId", record.consent_id AS "consentId", record.source, record.outcome, record.hash,
+    record.retailer_context AS "retailerContext"`;
 
 const selectRecords = defineStatement<RecordRow>(
   'audit_records_after',
@@ -159,9 +146,9 @@ export async function findRecordsAfter(
   return (await selectRecords.run(db, [retailerId, seq, limit])).map(toRecord);
 }
 
-const selectPullRecords = defineStatement<RecordRow & { previous_hash: Buffer | null }>(
+const selectPullRecords = defineStatement<RecordRow & { previousHash: Buffer | null }>(
   'audit_records_of_pull',
-  `SELECT ${RECORD_COLUMNS}, previous.hash AS previous_hash
+  `SELECT ${RECORD_COLUMNS}, previous.hash AS "previousHash"
    FROM audit_records AS record
    LEFT JOIN audit_records AS previous
      ON previous.retailer_id = record.retailer_id AND previous.seq = record.seq - 1
@@ -174,33 +161,16 @@ export async function findPullRecords(
   pullId: string,
 ): Promise<(ChainedRecord & { previousHash: Buffer | null })[]> {
   const rows = await selectPullRecords.run(db, [pullId]);
-  return rows.map((row) => ({ ...toRecord(row), previousHash: row.previous_hash }));
+  return rows.map(({ previousHash, ...row }) => ({ ...toRecord(row), previousHash }));
 }
 
-function toRecord(row: RecordRow): ChainedRecord {
-  return {
-    action: row.action,
-    at: row.recorded_at,
-    retailerId: row.retailer_id,
-    actor: { kind: row.actor_kind, id: row.actor },
-    retailerContext: row.retailer_context ?? undefined,
-    requestId: row.request_id ?? undefined,
-    purpose: row.purpose ?? undefined,
-    applicationId: row.application_id ?? undefined,
-    applicantId: row.applicant_id ?? undefined,
-    pullId: row.pull_id ?? undefined,
-    fileId: row.file_id ?? undefined,
-    consentId: row.consent_id ?? undefined,
-    source: row.source ?? undefined,
-    outcome: row.outcome ?? undefined,
-    seq: row.seq,
-    hash: row.hash,
-  };
+function toRecord({ actorKind: kind, actorId: id, ...record }: RecordRow): ChainedRecord {
+  return { ...record, actor: { kind, id } };
 }
 
 // The retailers with records are read one by one from the primary key: without a head they have a chain, too.
 const selectChains = defineStatement<
-  { chain_retailer_id: string; sealed: Buffer | null; previous_hash: Buffer | null } & (
+  { chain_retailer_id: string; sealed: Buffer | null; previousHash: Buffer | null } & (
     | RecordRow
     | { seq: null }
   )
@@ -225,7 +195,7 @@ const selectChains = defineStatement<
    SELECT chains.retailer_id AS chain_retailer_id, heads.sealed, last.*
    FROM chains LEFT JOIN audit_heads AS heads ON heads.retailer_id = chains.retailer_id
    LEFT JOIN LATERAL (
-     SELECT ${RECORD_COLUMNS}, previous.hash AS previous_hash
+     SELECT ${RECORD_COLUMNS}, previous.hash AS "previousHash"
      FROM audit_records AS record
      LEFT JOIN audit_records AS previous
        ON previous.retailer_id = record.retailer_id AND previous.seq = record.seq - 1
@@ -249,10 +219,10 @@ export async function findChainEnds(
   limit: number,
 ): Promise<ChainEnd[]> {
   const rows = await selectChains.run(db, [after, limit]);
-  return rows.map((row) => ({
-    retailerId: row.chain_retailer_id,
-    sealed: row.sealed ?? undefined,
+  return rows.map(({ chain_retailer_id: retailerId, sealed, previousHash, ...row }) => ({
+    retailerId,
+    sealed: sealed ?? undefined,
     record: row.seq === null ? undefined : toRecord(row),
-    previousHash: row.previous_hash ?? NO_HASH,
+    previousHash: previousHash ?? NO_HASH,
   }));
 }
