@@ -17,7 +17,6 @@ import { DeliveriesService } from '@creditlane/proto/webhooks/v1/deliveries_serv
 import { connect } from '@creditlane/rpc/client';
 import type { ServiceContext, WithCalls } from '@creditlane/service/define-service';
 import { Access } from './access/access.ts';
-import { Callers } from './access/callers.ts';
 import { OperationAvailability } from './availability/operation-availability.ts';
 import { webhookExamples } from './document/examples.ts';
 import type { Operation } from './document/operation.ts';
@@ -69,9 +68,7 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
   // Half of the requests under way, so that the others never find all places taken by waiting reads.
   const waitingReads = new WaitingReads(Math.floor(settings.maxUnderWay / 2));
   const documentOpenings = new DocumentOpenings();
-  const cache = { cacheMs: settings.accessCacheMs };
-  const callers = new Callers(clients.access, cache);
-  const access = new Access(clients, cache);
+  const access = new Access(clients, { cacheMs: settings.accessCacheMs });
   const handlers: Handlers = {
     ...decisionOperations(clients.decisions),
     ...conversationOperations(clients.conversations),
@@ -82,7 +79,7 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
       ...settings,
       waitingReads,
       documentOpenings,
-      confirmAccess: confirmAccess(callers, access),
+      confirmAccess: confirmAccess(access),
     }),
     ...bureauCredentialOperations(clients.bureauCredentials),
     ...integrationOperations(clients.integrations),
@@ -96,7 +93,6 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
     operations,
     validators,
     handlers,
-    callers,
     access,
     rateLimiter: new RateLimiter(clients.access, settings.rateLimit, process),
     maxUnderWay: settings.maxUnderWay,

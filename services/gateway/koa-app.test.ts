@@ -10,7 +10,6 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Access } from './access/access.ts';
-import { Callers } from './access/callers.ts';
 import {
   describeDeprecation,
   type OpenApiDocument,
@@ -134,7 +133,6 @@ const app = createKoaApp({
   operations: operationsOf(document),
   validators: compileValidators(document, operationsOf(document)),
   handlers,
-  callers: new Callers(access as never, { cacheMs: 0 }),
   access: new Access({ access, applications } as never, { cacheMs: 0 }),
   rateLimiter: new RateLimiter(
     access as never,

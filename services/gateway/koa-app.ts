@@ -3,7 +3,6 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import Koa from 'koa';
 import type { Access } from './access/access.ts';
-import type { Callers } from './access/callers.ts';
 import type { OpenApiDocument } from './document/openapi-document.ts';
 import type { Operation } from './document/operation.ts';
 import type { Validator } from './document/validation.ts';
@@ -39,7 +38,6 @@ export interface KoaAppDeps {
   /** By operation id, like the handlers. */
   validators: ReadonlyMap<string, Validator>;
   handlers: Record<string, BoundHandler>;
-  callers: Callers;
   access: Access;
   rateLimiter: RateLimiter;
   /** How many requests may be under way at the same time. */
@@ -83,7 +81,7 @@ function sharedParts({ operations, handlers, maxUnderWay, metrics }: KoaAppDeps)
 /** The middleware of an operation, in order. Each one reads what the earlier ones left in `ctx.state`. */
 function middlewareOf(
   operation: Operation,
-  { validators, callers, access, rateLimiter, timeoutMs }: KoaAppDeps,
+  { validators, access, rateLimiter, timeoutMs }: KoaAppDeps,
   { handlers, underWay, bodyBytes, answerBytes, largeReads }: ReturnType<typeof sharedParts>,
 ): OperationMiddleware[] {
   const validator = required(validators, operation);
@@ -94,16 +92,16 @@ function middlewareOf(
     startOperation(operation, timeoutMs),
     ...(deprecation === undefined ? [] : [announceDeprecation(deprecation)]),
     ...(takesKey
-      ? [findCaller(callers), limitRate(rateLimiter), admitCaller(access)]
+      ? [findCaller(access), limitRate(rateLimiter), admitCaller(access)]
       : [admitLinkHolder]),
     readParameters(validator),
     readBody(operation, validator, bodyBytes),
     // After the body is read, so that a client that sends slowly does not use up the limit.
     limitConcurrency(underWay),
     ...(turn === 'before_call' ? [readInTurn(largeReads)] : []),
-    ...(takesKey ? [confirmCaller(callers, access)] : []),
+    ...(takesKey ? [confirmCaller(access)] : []),
     authorise(access),
-    ...(changesAccessOf === undefined ? [] : [invalidateAccess(callers, access)]),
+    ...(changesAccessOf === undefined ? [] : [invalidateAccess(access)]),
     holdAnswer(answerBytes),
     runOperation(operation, required(handlers, operation), largeReads),
   ];

@@ -10,7 +10,7 @@ import type { Identity, Scope } from '@creditlane/rpc/identity';
 import type { AccessRule } from '../document/operation.ts';
 import type { AccessTarget } from '../document/operation-parts/access-target.ts';
 import { type CallLimits, GATEWAY, sharedCall } from './call-limits.ts';
-import type { Caller } from './callers.ts';
+import { type Caller, Callers } from './callers.ts';
 import { cachedLookup } from './lookup-cache.ts';
 
 export interface AccessPeers {
@@ -48,12 +48,14 @@ interface OnlyRetailerQuestion {
 }
 
 export class Access {
+  readonly callers: Callers;
   readonly #peers: AccessPeers;
   readonly #scopes;
   readonly #onlyRetailers;
 
-  /** The scope of a caller, and the only retailer granted to a caller, are cached for `cacheMs`. */
+  /** Callers, the scope of each, and the only retailer granted to one, are cached for `cacheMs`. */
   constructor(peers: AccessPeers, { cacheMs }: { cacheMs: number }) {
+    this.callers = new Callers(peers.access, { cacheMs });
     this.#peers = peers;
     const cache = {
       ttlMs: cacheMs,
@@ -67,8 +69,9 @@ export class Access {
     );
   }
 
-  /** Later requests look up what the integration is granted. */
+  /** Later requests look up the keys of the integration, what it may do, and what it is granted. */
   invalidate(integrationId: string): void {
+    this.callers.invalidate(integrationId);
     this.#scopes.invalidate(integrationId);
     this.#onlyRetailers.invalidate(integrationId);
   }

@@ -2,7 +2,7 @@
 import { type FaultKind, toFault } from '@creditlane/rpc/fault';
 import type { Identity } from '@creditlane/rpc/identity';
 import type { Access } from '../access/access.ts';
-import type { Caller, Callers } from '../access/callers.ts';
+import type { Caller } from '../access/callers.ts';
 import type { OperationContext, OperationMiddleware, OperationState } from '../request-state.ts';
 
 /**
@@ -24,7 +24,7 @@ const LINK_HOLDERS: Caller = Object.freeze({
 });
 
 /** Throws an `unauthenticated` Fault when the key is missing, unknown or revoked. */
-export function findCaller(callers: Callers): OperationMiddleware {
+export function findCaller({ callers }: Access): OperationMiddleware {
   return function findCaller(ctx, next) {
     const found = callers.find(ctx.req.headers.authorization, ctx.state.limits);
     if (!(found instanceof Promise)) return withCaller(ctx, found, next);
@@ -36,15 +36,15 @@ export function findCaller(callers: Callers): OperationMiddleware {
  * Finds the caller again, and checks its access to the operation again, when the body took long to arrive, or the request
  * waited for its turn: a key that was revoked meanwhile must neither write nor read.
  */
-export function confirmCaller(callers: Callers, access: Access): OperationMiddleware {
+export function confirmCaller(access: Access): OperationMiddleware {
   return function confirmCaller(ctx, next) {
     if (performance.now() - ctx.state.startedMs < RECHECK_ACCESS_AFTER_MS) return next();
-    return findAgain(callers, access, ctx).then(next);
+    return findAgain(access, ctx).then(next);
   };
 }
 
-async function findAgain(callers: Callers, access: Access, { state, req }: OperationContext) {
-  state.caller = await callers.find(req.headers.authorization, state.limits);
+async function findAgain(access: Access, { state, req }: OperationContext) {
+  state.caller = await access.callers.find(req.headers.authorization, state.limits);
   access.admit(state.caller, state.operation.access);
 }
 
@@ -90,7 +90,7 @@ const WITHOUT_EFFECT: ReadonlySet<FaultKind> = new Set([
  * For operations that change the access of an integration: its next request at this server is served by what it may do then.
  * At other servers, what they have looked up before expires.
  */
-export function invalidateAccess(callers: Callers, access: Access): OperationMiddleware {
+export function invalidateAccess(access: Access): OperationMiddleware {
   return async function invalidateAccess({ state }, next) {
     const invalidate = () => {
       const { changesAccessOf } = state.operation.access;
@@ -98,9 +98,7 @@ export function invalidateAccess(callers: Callers, access: Access): OperationMid
         changesAccessOf === 'caller'
           ? state.caller.id
           : changesAccessOf?.(state.parameters, state.body);
-      if (id === undefined) return;
-      callers.invalidate(id);
-      access.invalidate(id);
+      if (id !== undefined) access.invalidate(id);
     };
     try {
       await next();
@@ -117,10 +115,10 @@ export function invalidateAccess(callers: Callers, access: Access): OperationMid
 export type ConfirmAccess = (ctx: OperationContext) => Promise<Identity>;
 
 /** For handlers that wait: access that was withdrawn meanwhile must not get the answer. */
-export function confirmAccess(callers: Callers, access: Access): ConfirmAccess {
+export function confirmAccess(access: Access): ConfirmAccess {
   return async function confirmAccess(ctx) {
     const { state } = ctx;
-    await findAgain(callers, access, ctx);
+    await findAgain(access, ctx);
     state.identity = await identify(access, state);
     return state.identity;
   };
