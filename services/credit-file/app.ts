@@ -65,7 +65,7 @@ export async function startCreditFile(
   }: CreditFileDeps = {},
 ) {
   const { log, metrics, closers, health } = process;
-  const { keyRing, documentLinkKeys, leaseMs, maxPulls, maxPullsPerRetailer } = settings;
+  const { keyRing, leaseMs } = settings;
   const { pool, requests, rowTurns } = database;
 
   closers.own('credit-file rotation', await startRotation(keyRing, sealedTables(pool), log));
@@ -80,10 +80,8 @@ export async function startCreditFile(
   if (isAlone) await raiseFloor(pool, retailerContexts1766100000000);
   const recordsRetailerContext = await isFloorRaised(pool, retailerContexts1766100000000);
   if (!recordsRetailerContext) log.warn(CONTEXTS_NOT_RECORDED);
-  const shared = {
-    ...{ pool, requests, rowTurns, keyRing, documentLinkKeys, clock, newId, log, metrics },
-    ...{ consents, applications, recordsRetailerContext },
-  };
+  const parts = { pool, requests, rowTurns, clock, newId, log, metrics, consents, applications };
+  const shared = { ...settings, ...parts, recordsRetailerContext };
   closers.own('credit-file erasures', startUnfinishedErasures(shared, erasureTimes));
   const pullMetrics = new PullMetrics(metrics, pool);
   const pullWaits = new PullWaits(pool, log, () => health.isDraining);
@@ -96,10 +94,7 @@ export async function startCreditFile(
   const worker = new PullWorker({
     ...shared,
     sendInquiry: sendInquiry ?? bureaus.inquire,
-    leaseMs,
     sentLeaseMs: settings.bureaus.deadlineMs + leaseMs,
-    maxPulls,
-    maxPullsPerRetailer,
     pollMs,
     random,
     onUnknownCodes: (source, codes) => pullMetrics.countUnknownCodes(source, codes),

@@ -33,11 +33,6 @@ export interface FinishErasureDeps
   applications: PeerClient<typeof ApplicationsService>;
 }
 
-export interface ErasedFiles {
-  /** The number of files that were deleted. */
-  files: number;
-}
-
 /**
  * The first step: destroys the applicant's data key and deletes the applicant's files. Reads then answer as if no
  * pull had ever been requested. A pull under way stores no file, a pull whose inquiry was not sent sends none, and
@@ -46,23 +41,15 @@ export interface ErasedFiles {
  *
  * Copies of the stored key in backups, in WAL and in pages that are not yet overwritten are wrapped by a key of
  * the key ring; they end when the ring is rotated and its old key is destroyed.
+ *
+ * @returns how many files were deleted
  */
 export async function eraseApplicant(
-  deps: EraseApplicantDeps,
-  applicant: ApplicantOfRetailer,
-  eraser: Eraser,
-): Promise<ErasedFiles> {
-  const { ended, ...erased } = await eraseStored(deps, applicant, eraser);
-  for (const pull of ended) deps.onEnded?.(pull);
-  return erased;
-}
-
-function eraseStored(
-  { pool, keyRing, clock }: EraseApplicantDeps,
+  { pool, keyRing, clock, onEnded }: EraseApplicantDeps,
   applicant: ApplicantOfRetailer,
   { actor, requestId }: Eraser,
-): Promise<ErasedFiles & { ended: PullRow[] }> {
-  return inTransaction(pool, async (tx) => {
+): Promise<{ files: number }> {
+  const { files, ended } = await inTransaction(pool, async (tx) => {
     // A request under way has found the key, and its pull is not visible before its commit.
     await lockPullsOf(tx, applicant.applicantId);
     const at = clock();
@@ -86,6 +73,8 @@ function eraseStored(
     await appendAuditRecord(tx, keyRing, { ...record, ...applicant, action: 'APPLICANT_ERASED' });
     return { files, ended };
   });
+  for (const pull of ended) onEnded?.(pull);
+  return { files };
 }
 
 /**
@@ -98,7 +87,7 @@ function eraseStored(
 export async function finishErasure(
   { pool, rowTurns, keyRing, clock, applications }: FinishErasureDeps,
   applicant: ApplicantOfRetailer,
-  context: OwnCallContext = {},
+  context: OwnCallContext,
 ): Promise<void> {
   const { applicantId, retailerId } = applicant;
   const { erased, erasedAt } = await applications.eraseApplicant(

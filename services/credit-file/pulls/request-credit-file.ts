@@ -51,7 +51,7 @@ export interface RequestCreditFileDeps {
   newId: () => string;
   log: Log;
   /** Is called after the commit of a new pull. */
-  onRequested: (pull: PullRow) => void;
+  onRequested: () => void;
 }
 
 export interface CreditFileRequest {
@@ -82,28 +82,24 @@ export async function requestCreditFile(
     const repeated = await findRepeated(db, applicantCall, request);
     // Before the transaction: no connection waits for another service.
     const consent = repeated === undefined ? await requireConsent(deps, applicantCall) : undefined;
-    let inserted: PullRow | undefined;
     const response = await inTransaction(db.onRow(retailerId), async (tx) => {
       await markInProgress(tx, call.idempotency);
       await lockPullsOf(tx, applicant.applicantId);
       // The applications service may have been asked before the erasure, or not have erased yet.
       if (await isErased(tx, { ...applicant, retailerId })) throw applicantErased();
-      const pull = repeated ?? (await findOrJoinPull(deps, tx, applicantCall, request));
-      if (pull !== undefined) await markLastRequested(tx, pull);
-      else if (consent !== undefined) {
-        inserted = await insertNew(deps, tx, applicantCall, { ...request, consent });
-      }
-      const found = pull ?? (inserted as PullRow);
-      const answer = create(RequestCreditFileResponseSchema, {
-        pull: pullMessage(found),
-        isNew: pull === undefined,
-      });
+      const earlier = repeated ?? (await findOrJoinPull(deps, tx, applicantCall, request));
+      if (earlier !== undefined) await markLastRequested(tx, earlier);
+      // Where no pull is repeated, the consent was found.
+      const permitted = { ...request, consent: consent as StoredConsent };
+      const pull = earlier ?? (await insertNew(deps, tx, applicantCall, permitted));
+      const isNew = earlier === undefined;
+      const answer = create(RequestCreditFileResponseSchema, { pull: pullMessage(pull), isNew });
       await store(tx, answer);
-      const action = pull === undefined ? 'PULL_REQUESTED' : 'PULL_JOINED';
-      await appendAuditRecord(tx, deps.keyRing, requestRecord(deps, applicantCall, action, found));
+      const action = isNew ? 'PULL_REQUESTED' : 'PULL_JOINED';
+      await appendAuditRecord(tx, deps.keyRing, requestRecord(deps, applicantCall, action, pull));
       return answer;
     });
-    if (inserted !== undefined) deps.onRequested(inserted);
+    if (response.isNew) deps.onRequested();
     return response;
   }).catch((error) => recordRefusal(deps, applicantCall, request, error));
 }
