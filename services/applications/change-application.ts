@@ -9,13 +9,6 @@ import type { Call } from '@creditlane/rpc/call';
 import { applicationNotFound } from '@creditlane/rpc/submission-call';
 import { lockApplication } from './store/applications.ts';
 
-/** Changes what `lock` has locked, and stores the answer to which it resolves. */
-type Change<D extends DescMessage, Locked> = (
-  tx: Queryable,
-  locked: Locked,
-  store: StoreAnswer<D>,
-) => Promise<MessageShape<D>>;
-
 /**
  * Changes a locked application in a transaction, once for each idempotency key. `change` stores the answer
  * before it checks rules that its own effect would violate: a duplicate request then waits for the stored
@@ -28,24 +21,26 @@ export function changeApplication<D extends DescMessage>(
   call: Call,
   schema: D,
   { applicationId, retailerId }: { applicationId: string; retailerId: string },
-  change: Change<D, { archived: boolean }>,
+  change: (
+    tx: Queryable,
+    locked: { archived: boolean },
+    store: StoreAnswer<D>,
+  ) => Promise<MessageShape<D>>,
 ): Promise<MessageShape<D>> {
-  const lock = async (tx: Queryable) => {
+  return changeInTurn(db, call, schema, applicationId, async (tx, store) => {
     const locked = await lockApplication(tx, applicationId, retailerId);
     if (!locked) throw applicationNotFound();
-    return locked;
-  };
-  return changeLocked(db, call, schema, applicationId, lock, change);
+    return await change(tx, locked, store);
+  });
 }
 
-/** As `changeApplication`, for a change that takes the lock and reads what it needs in a statement of its own. */
-export function changeLocked<D extends DescMessage, Locked>(
+/** As `changeApplication`, for a `change` that begins with the lock itself. */
+export function changeInTurn<D extends DescMessage>(
   db: ScopedPool,
   call: Call,
   schema: D,
   applicationId: string,
-  lock: (tx: Queryable) => Promise<Locked>,
-  change: Change<D, Locked>,
+  change: (tx: Queryable, store: StoreAnswer<D>) => Promise<MessageShape<D>>,
 ): Promise<MessageShape<D>> {
   return answerCall(db, call, schema, (store) =>
     inTransaction(db.onRow(applicationId), async (tx) => {
@@ -53,7 +48,7 @@ export function changeLocked<D extends DescMessage, Locked>(
       // whose own wait times out recognises this one. A request that waits for its row's
       // turn is not marked yet.
       await markInProgress(tx, call.idempotency);
-      return await change(tx, await lock(tx), store);
+      return await change(tx, store);
     }),
   );
 }

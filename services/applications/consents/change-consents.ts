@@ -1,6 +1,5 @@
 /** Records and revokes consents, each once for each idempotency key. */
 
-import type { StoreAnswer } from '@creditlane/idempotency/answer-call';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
@@ -15,7 +14,7 @@ import { notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
-import { changeLocked } from '../change-application.ts';
+import { changeInTurn } from '../change-application.ts';
 import { mayActFor } from '../directory/user.ts';
 import { retailerOf } from '../scope.ts';
 import {
@@ -89,19 +88,11 @@ async function changeConsents(
   // A stored answer is found before the lock, which would find no applicant once the caller's grant was withdrawn.
   if (call.idempotency && !(await hasApplicant(db, key))) throw applicantNotFound();
   const keyed = withKeyedDigest(call, digestKeys);
-  const lock = async (tx: Queryable) => {
+  return changeInTurn(db, keyed, StoredConsentSchema, applicationId, async (tx, store) => {
     const facts = await lockApplicant(tx, key, userId);
     if (!facts) throw applicantNotFound();
-    return facts;
-  };
-  const storeChange = async (
-    tx: Queryable,
-    facts: ConsentFacts,
-    store: StoreAnswer<typeof StoredConsentSchema>,
-  ) => {
     const answer = await change(tx, facts);
     await store(tx, answer);
     return answer;
-  };
-  return changeLocked(db, keyed, StoredConsentSchema, applicationId, lock, storeChange);
+  });
 }
