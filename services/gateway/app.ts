@@ -23,10 +23,8 @@ import type { Operation } from './document/operation.ts';
 import { servedInterface } from './document/served-interface.ts';
 import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
-import { DocumentOpenings } from './limits/document-openings.ts';
 import { RateLimiter } from './limits/rate-limiter.ts';
 import { WaitingReads } from './limits/waiting-reads.ts';
-import { confirmAccess } from './middleware/caller.ts';
 import { Refusals } from './middleware/refusals.ts';
 import { applicationOperations } from './operations/applications.ts';
 import { consentOperations } from './operations/consents.ts';
@@ -67,7 +65,6 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
   const clients = connectServices(context, operations);
   // Half of the requests under way, so that the others never find all places taken by waiting reads.
   const waitingReads = new WaitingReads(Math.floor(settings.maxUnderWay / 2));
-  const documentOpenings = new DocumentOpenings();
   const access = new Access(clients, { cacheMs: settings.accessCacheMs });
   const handlers: Handlers = {
     ...decisionOperations(clients.decisions),
@@ -75,12 +72,7 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
     ...applicationOperations(clients.applications),
     ...consentOperations(clients.consents),
     ...exportOperations(clients),
-    ...creditFileOperations(clients.creditFiles, {
-      ...settings,
-      waitingReads,
-      documentOpenings,
-      confirmAccess: confirmAccess(access),
-    }),
+    ...creditFileOperations(clients.creditFiles, { ...settings, waitingReads, access }),
     ...bureauCredentialOperations(clients.bureauCredentials),
     ...integrationOperations(clients.integrations),
     ...enablementOperations(clients.enablement),

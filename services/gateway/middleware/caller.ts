@@ -111,17 +111,14 @@ export function invalidateAccess(access: Access): OperationMiddleware {
   };
 }
 
-/** Finds the caller and its access again, and resolves to the identity. Throws as `findCaller`, `admitCaller` and `authorise` do. */
-export type ConfirmAccess = (ctx: OperationContext) => Promise<Identity>;
-
-/** For handlers that wait: access that was withdrawn meanwhile must not get the answer. */
-export function confirmAccess(access: Access): ConfirmAccess {
-  return async function confirmAccess(ctx) {
-    const { state } = ctx;
-    await findAgain(access, ctx);
-    state.identity = await identify(access, state);
-    return state.identity;
-  };
+/**
+ * For handlers that wait: access that was withdrawn meanwhile must not get the answer. Finds the caller and its access again,
+ * and resolves to the identity. Throws as `findCaller`, `admitCaller` and `authorise` do.
+ */
+export async function confirmAccess(access: Access, ctx: OperationContext): Promise<Identity> {
+  await findAgain(access, ctx);
+  ctx.state.identity = await identify(access, ctx.state);
+  return ctx.state.identity;
 }
 
 function withCaller({ state }: OperationContext, caller: Caller, next: () => Promise<unknown>) {

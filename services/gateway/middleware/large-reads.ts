@@ -6,8 +6,8 @@ import { TurnQueue } from '../limits/turn-queue.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 
 /**
- * A page of 256 KiB holds the event loop for 2 ms. Another caller's request waits for so many pages of each
- * caller, instead of for as many as may be under way.
+ * A page of 256 KiB holds the event loop for 2 ms. Another caller's request waits for four pages of each caller at most,
+ * instead of for a page of each request that the caller may have under way.
  */
 const READS_AT_ONCE = 4;
 /** Reads that wait also count as requests under way, of which a caller has its share. */

@@ -13,10 +13,11 @@ import {
 import type { CallContext, Client } from '@creditlane/rpc/client';
 import { type Fault, forbidden, invalid, notFound, toFault } from '@creditlane/rpc/fault';
 import { torontoDate } from '@creditlane/runtime/calendar-date';
+import type { Access } from '../../access/access.ts';
 import { preferredWaitS, readPreferences } from '../../http/prefer.ts';
-import type { DocumentOpenings } from '../../limits/document-openings.ts';
+import { DocumentOpenings } from '../../limits/document-openings.ts';
 import type { WaitingReads } from '../../limits/waiting-reads.ts';
-import { type ConfirmAccess, RECHECK_ACCESS_AFTER_MS } from '../../middleware/caller.ts';
+import { confirmAccess, RECHECK_ACCESS_AFTER_MS } from '../../middleware/caller.ts';
 import type { OperationContext } from '../../request-state.ts';
 import { type AnswerOf, defineHandlers } from '../handlers.ts';
 import { messageWriter } from '../service-messages/json-message.ts';
@@ -40,14 +41,14 @@ interface CreditFileOptions {
   /** How long a read may take beside its wait. */
   deadlineMs: number;
   waitingReads: WaitingReads;
-  documentOpenings: DocumentOpenings;
-  confirmAccess: ConfirmAccess;
+  access: Access;
 }
 
 export function creditFileOperations(
   creditFiles: Client<typeof CreditFileService>,
-  { publicUrl, deadlineMs, waitingReads, documentOpenings, confirmAccess }: CreditFileOptions,
+  { publicUrl, deadlineMs, waitingReads, access }: CreditFileOptions,
 ) {
+  const documentOpenings = new DocumentOpenings();
   return defineHandlers({
     async requestCreditFile({ path, header, body: { source, requestId = '' }, context }, ctx) {
       const force = readPreferences(header.prefer).has(FORCE_PULL);
@@ -86,7 +87,7 @@ export function creditFileOperations(
       // The caller may have lost its access during the wait. A service of an earlier version, and a replica that stopped
       // during the wait, do not say that they have waited.
       if (read.hasWaited || (waitS > 0 && elapsedMs() > RECHECK_ACCESS_AFTER_MS)) {
-        read = await readAs({ ...context, identity: await confirmAccess(ctx) }, 0);
+        read = await readAs({ ...context, identity: await confirmAccess(access, ctx) }, 0);
       }
       if (isApplied) ctx.set(APPLIED, `wait=${waitS}`);
       return creditFileJson(read, ctx, `${publicUrl}/v1`);
