@@ -5,7 +5,7 @@ import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import { type Application, ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import type { Call } from '@creditlane/rpc/call';
-import { applicationNotFound } from '@creditlane/rpc/submission-call';
+import { applicationNotFound } from '@creditlane/rpc/submission';
 import { changeApplication } from './change-application.ts';
 import { retailerOf } from './scope.ts';
 import { findApplication, setApplicationStatus } from './store/applications.ts';

@@ -6,7 +6,7 @@ import type { ScopedPool } from '@creditlane/postgres/row-security/scoped-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Call } from '@creditlane/rpc/call';
-import { applicationNotFound } from '@creditlane/rpc/submission-call';
+import { applicationNotFound } from '@creditlane/rpc/submission';
 import { lockApplication } from './store/applications.ts';
 
 /**

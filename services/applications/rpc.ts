@@ -2,7 +2,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
-import { applicationNotFound, submissionNotFound } from '@creditlane/rpc/submission-call';
+import { applicationNotFound, submissionNotFound } from '@creditlane/rpc/submission';
 import { type EraseApplicantDeps, eraseApplicant } from './applicant/erase-applicant.ts';
 import { maskedApplication } from './application.ts';
 import { archiveApplication } from './archive-application.ts';

@@ -3,7 +3,7 @@ import { create } from '@bufbuild/protobuf';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { type Application, ApplicationSchema } from '@creditlane/proto/applications/v1/application';
-import { applicationNotFound } from '@creditlane/rpc/submission-call';
+import { applicationNotFound } from '@creditlane/rpc/submission';
 import { findApplication } from './store/applications.ts';
 
 /**

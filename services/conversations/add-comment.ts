@@ -13,13 +13,14 @@ import {
   CommentAsCreditorResponseSchema,
   type CommentAsRetailerUserRequest,
 } from '@creditlane/proto/conversations/v1/conversations_service';
+import type { Call } from '@creditlane/rpc/call';
 import type { PeerClient } from '@creditlane/rpc/peer-client';
 import {
   applicationNotFound,
   rowOf,
-  type SubmissionCall,
+  type SubmissionKey,
   submissionNotFound,
-} from '@creditlane/rpc/submission-call';
+} from '@creditlane/rpc/submission';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
@@ -41,15 +42,15 @@ export interface AddCommentDeps {
 /** Adds a comment of a creditor's user. Throws a Fault of `checkContent` or `checkCreditorComment`. */
 export async function commentAsCreditor(
   deps: AddCommentDeps,
-  submissionCall: SubmissionCall,
+  submission: SubmissionKey,
+  call: Call,
   { userName, comment }: CommentAsCreditorRequest,
 ): Promise<CommentAsCreditorResponse> {
-  const { submission, call } = submissionCall;
   checkContent(comment, userName);
   // Only its creditor comments on a submission; to any other caller the submission does not exist.
   if (call.identity.creditorId !== submission.creditorId) throw submissionNotFound();
-  return addOnce(deps, submissionCall, async () => {
-    const state = await findSubmissionState(deps.applications, submissionCall);
+  return addOnce(deps, submission, call, async () => {
+    const state = await findSubmissionState(deps.applications, submission, call);
     const retailerId = checkCreditorComment(state);
     return { side: 'CREDITOR', retailerId, authorUserId: null, content: { userName, comment } };
   });
@@ -61,14 +62,15 @@ export async function commentAsCreditor(
  */
 export async function commentAsRetailerUser(
   deps: AddCommentDeps,
-  submissionCall: SubmissionCall,
+  submission: SubmissionKey,
+  call: Call,
   { userId, comment }: CommentAsRetailerUserRequest,
 ): Promise<void> {
   checkContent(comment);
-  const { identity } = submissionCall.call;
+  const { identity } = call;
   if (identity.retailerId === undefined) throw applicationNotFound();
-  await addOnce(deps, submissionCall, async () => {
-    const state = await findSubmissionState(deps.applications, submissionCall, userId);
+  await addOnce(deps, submission, call, async () => {
+    const state = await findSubmissionState(deps.applications, submission, call, userId);
     const { retailerId, authorName } = checkRetailerComment(state, identity);
     const content = { userName: authorName, comment };
     return { side: 'RETAILER', retailerId, authorUserId: userId, content };
@@ -84,7 +86,8 @@ type CheckedComment = Pick<NewComment, 'side' | 'retailerId' | 'authorUserId' | 
  */
 async function addOnce(
   { requests, keyRing, digestKeys, clock, newId }: AddCommentDeps,
-  { submission, call }: SubmissionCall,
+  submission: SubmissionKey,
+  call: Call,
   check: () => Promise<CheckedComment>,
 ): Promise<CommentAsCreditorResponse> {
   const db = requests.of(call);

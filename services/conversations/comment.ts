@@ -8,7 +8,7 @@ import {
   MUST_NAME_USER,
   type SubmissionKey,
   submissionNotFound,
-} from '@creditlane/rpc/submission-call';
+} from '@creditlane/rpc/submission';
 
 /** The parties of a submission. */
 export type Side = 'CREDITOR' | 'RETAILER';

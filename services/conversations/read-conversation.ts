@@ -11,15 +11,11 @@ import {
   DeliveryState,
   Side as SideValue,
 } from '@creditlane/proto/conversations/v1/comment';
+import type { Call } from '@creditlane/rpc/call';
 import { type ListKey, sequenceBefore } from '@creditlane/rpc/lists/list-cursor';
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
 import type { PeerClient } from '@creditlane/rpc/peer-client';
-import {
-  couldBeInScope,
-  rowOf,
-  type SubmissionCall,
-  type SubmissionKey,
-} from '@creditlane/rpc/submission-call';
+import { couldBeInScope, rowOf, type SubmissionKey } from '@creditlane/rpc/submission';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { conversationNotFound, sideOf } from './comment.ts';
@@ -56,15 +52,15 @@ type OpenedComment = Omit<CommentRow, 'sealed'> & CommentContent;
  */
 export async function readConversation(
   deps: ReadConversationDeps,
-  submissionCall: SubmissionCall,
+  submission: SubmissionKey,
+  call: Call,
   { limit, cursor, discarded }: { limit: number; cursor: string; discarded: boolean },
 ): Promise<Page<Comment>> {
-  const { submission, call } = submissionCall;
   const list = listOf(submission);
   // One comment more than the page holds shows whether there is a next page.
   const page = { before: sequenceBefore(cursor, list), limit: limit + 1 };
   const found = await findComments(deps.requests.of(call), submission, call.identity, page);
-  if (found === undefined) await requireSubmission(deps, submissionCall);
+  if (found === undefined) await requireSubmission(deps, submission, call);
   const { items, nextCursor } = pageOf(
     list,
     found ?? [],
@@ -81,8 +77,8 @@ export async function readConversation(
   );
   const opened = items.flatMap((it) => (it instanceof SealError ? [] : [it]));
   const damage = items.findLast((it) => it instanceof SealError);
-  if (opened.length === 0 && damage && !(await opensAny(deps, submissionCall))) throw damage;
-  const comments = discarded ? opened : await deliver(deps, submissionCall, opened);
+  if (opened.length === 0 && damage && !(await opensAny(deps, submission, call))) throw damage;
+  const comments = discarded ? opened : await deliver(deps, submission, call, opened);
   return { items: comments.map(commentMessage), nextCursor };
 }
 
@@ -92,7 +88,8 @@ const TRIED_COMMENTS = 100;
 /** Whether the key ring opens one of the conversation's newest comments. */
 async function opensAny(
   { requests, keyRing }: ReadConversationDeps,
-  { submission, call }: SubmissionCall,
+  submission: SubmissionKey,
+  call: Call,
 ): Promise<boolean> {
   const newest = { before: sequenceBefore('', listOf(submission)), limit: TRIED_COMMENTS };
   const rows = (await findComments(requests.of(call), submission, call.identity, newest)) ?? [];
@@ -112,12 +109,12 @@ function openRow(keyRing: KeyRing, { sealed, ...row }: CommentRow): OpenedCommen
 /** Throws unless the submission is within the scope: its conversation has no comment yet. */
 async function requireSubmission(
   { applications }: ReadConversationDeps,
-  submissionCall: SubmissionCall,
+  submission: SubmissionKey,
+  call: Call,
 ): Promise<void> {
-  const { submission, call } = submissionCall;
   const scope = call.identity;
   if (!couldBeInScope(submission, scope)) throw conversationNotFound();
-  const { retailerId, submitted } = await findSubmissionState(applications, submissionCall);
+  const { retailerId, submitted } = await findSubmissionState(applications, submission, call);
   const isOwn = retailerId !== undefined && sideOf(submission, retailerId, scope) !== undefined;
   if (!isOwn || !submitted) throw conversationNotFound();
 }
@@ -125,7 +122,8 @@ async function requireSubmission(
 /** Marks the other side's comments as delivered, and resolves to `comments` with their deliveries. */
 async function deliver(
   { requests, clock }: ReadConversationDeps,
-  { submission, call }: SubmissionCall,
+  submission: SubmissionKey,
+  call: Call,
   comments: OpenedComment[],
 ): Promise<OpenedComment[]> {
   const queued = comments.filter(

@@ -1,7 +1,8 @@
 /** Asks the applications service about a submission at the time of a call, so that no stale copy decides. */
 import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import type { Call } from '@creditlane/rpc/call';
 import type { PeerClient } from '@creditlane/rpc/peer-client';
-import type { SubmissionCall } from '@creditlane/rpc/submission-call';
+import type { SubmissionKey } from '@creditlane/rpc/submission';
 import type { SubmissionState } from './comment.ts';
 
 /**
@@ -12,7 +13,8 @@ import type { SubmissionState } from './comment.ts';
  */
 export async function findSubmissionState(
   applications: PeerClient<typeof ApplicationsService>,
-  { submission, call }: SubmissionCall,
+  submission: SubmissionKey,
+  call: Call,
   userId?: string,
 ): Promise<SubmissionState> {
   const { retailerId, user, ...state } = await applications.getSubmissionState(

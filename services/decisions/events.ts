@@ -6,7 +6,7 @@ import type { ReceivedEvent } from '@creditlane/messaging/transactional-inbox';
 import type { ApplicationSubmitted } from '@creditlane/proto/applications/v1/applications_events';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { DecisionRecordedSchema } from '@creditlane/proto/decisions/v1/decisions_events';
-import type { SubmissionKey } from '@creditlane/rpc/submission-call';
+import type { SubmissionKey } from '@creditlane/rpc/submission';
 import { firstDecision } from './submission.ts';
 
 /** The topic that carries ApplicationSubmitted. */

@@ -10,7 +10,8 @@ import {
   type SetIncomeStatusResponse,
   SetIncomeStatusResponseSchema,
 } from '@creditlane/proto/decisions/v1/decisions_service';
-import { rowOf, type SubmissionCall, submissionNotFound } from '@creditlane/rpc/submission-call';
+import type { Call } from '@creditlane/rpc/call';
+import { rowOf, type SubmissionKey, submissionNotFound } from '@creditlane/rpc/submission';
 import type { Clock } from '@creditlane/runtime/clock';
 import { runOnSubmission, type SubmissionDeps } from './run-on-submission.ts';
 import { findIncomeStatus, updateIncomeStatus } from './store/income-status.ts';
@@ -28,10 +29,10 @@ export interface IncomeStatusDeps extends SubmissionDeps {
  */
 export async function setIncomeStatus(
   deps: IncomeStatusDeps,
-  submissionCall: SubmissionCall,
+  submission: SubmissionKey,
+  call: Call,
   incomeStatus: IncomeStatus,
 ): Promise<SetIncomeStatusResponse> {
-  const { submission, call } = submissionCall;
   // Only its creditor sets the income status; to any other caller the submission does not exist.
   if (call.identity.creditorId !== submission.creditorId) throw submissionNotFound();
 
@@ -48,7 +49,7 @@ export async function setIncomeStatus(
       answer: toBinary(SetIncomeStatusResponseSchema, answer),
     },
   };
-  const outcome = await runOnSubmission(deps, submissionCall, () =>
+  const outcome = await runOnSubmission(deps, submission, call, () =>
     writeFirst(db, idempotency, () => updateIncomeStatus(db.onRow(rowOf(submission)), row)),
   );
   return replayedAnswer(call, SetIncomeStatusResponseSchema, outcome) ?? answer;
@@ -57,10 +58,10 @@ export async function setIncomeStatus(
 /** The income status and when it was set. Throws as `runOnSubmission` does. */
 export async function getIncomeStatus(
   deps: IncomeStatusDeps,
-  submissionCall: SubmissionCall,
+  submission: SubmissionKey,
+  call: Call,
 ): Promise<MessageInitShape<typeof GetIncomeStatusResponseSchema>> {
-  const { submission, call } = submissionCall;
-  const { incomeStatus, setAt } = await runOnSubmission(deps, submissionCall, () =>
+  const { incomeStatus, setAt } = await runOnSubmission(deps, submission, call, () =>
     findIncomeStatus(deps.requests.of(call), submission, call.identity),
   );
   if (incomeStatus === null || setAt === null) return {};

@@ -3,7 +3,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
-import { submissionCall } from '@creditlane/rpc/submission-call';
+import { submissionOf } from '@creditlane/rpc/submission';
 import { getIncomeStatus, setIncomeStatus } from './income-status.ts';
 import { getDecision, listDecisions } from './read-decisions.ts';
 import { type RecordDecisionDeps, recordDecision } from './record-decision/record-decision.ts';
@@ -14,19 +14,19 @@ export function decisionsRoutes(deps: RecordDecisionDeps): ServiceRoutes {
   return implement(DecisionsService, {
     recordDecision: (request, call) =>
       // The proto requires a decision.
-      recordDecision(deps, submissionCall(request, call), request.decision as Decision),
+      recordDecision(deps, submissionOf(request), call, request.decision as Decision),
 
     setIncomeStatus: (request, call) =>
-      setIncomeStatus(deps, submissionCall(request, call), request.incomeStatus),
+      setIncomeStatus(deps, submissionOf(request), call, request.incomeStatus),
 
-    getIncomeStatus: (request, call) => getIncomeStatus(deps, submissionCall(request, call)),
+    getIncomeStatus: (request, call) => getIncomeStatus(deps, submissionOf(request), call),
 
     async getDecision(request, call) {
-      return { decision: await getDecision(deps, submissionCall(request, call)) };
+      return { decision: await getDecision(deps, submissionOf(request), call) };
     },
 
     async listDecisions(request, call) {
-      const page = await listDecisions(deps, submissionCall(request, call), request);
+      const page = await listDecisions(deps, submissionOf(request), call, request);
       return { decisions: page.items.map(recordedDecision), nextCursor: page.nextCursor };
     },
   });

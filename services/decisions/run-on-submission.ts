@@ -9,12 +9,7 @@ import type { ApplicationsService } from '@creditlane/proto/applications/v1/appl
 import type { Call } from '@creditlane/rpc/call';
 import { Fault } from '@creditlane/rpc/fault';
 import type { PeerClient } from '@creditlane/rpc/peer-client';
-import {
-  couldBeInScope,
-  type SubmissionCall,
-  type SubmissionKey,
-  submissionNotFound,
-} from '@creditlane/rpc/submission-call';
+import { couldBeInScope, type SubmissionKey, submissionNotFound } from '@creditlane/rpc/submission';
 import type { ReceivedSubmission } from './events.ts';
 import { isInScope } from './submission.ts';
 
@@ -33,7 +28,8 @@ export interface SubmissionDeps {
  */
 export async function runOnSubmission<T>(
   { applications, insertSubmission }: SubmissionDeps,
-  { submission: key, call }: SubmissionCall,
+  key: SubmissionKey,
+  call: Call,
   operation: () => Promise<T | undefined>,
 ): Promise<T> {
   let result = await operation();

@@ -7,7 +7,7 @@ import type { Fault } from '@creditlane/rpc/fault';
 import { TokenSigner, TokenVerifier } from '@creditlane/rpc/identity';
 import { mountInMemory } from '@creditlane/rpc/memory/server';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
-import { submissionNotFound } from '@creditlane/rpc/submission-call';
+import { submissionNotFound } from '@creditlane/rpc/submission';
 import { fakeService } from '@creditlane/rpc/test-fake-service';
 import type { Process } from '@creditlane/runtime/run';
 

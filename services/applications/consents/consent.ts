@@ -8,7 +8,7 @@ import {
 } from '@creditlane/proto/applications/v1/consents_service';
 import { type Fault, invalidFields, notFound } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
-import { MUST_NAME_USER } from '@creditlane/rpc/submission-call';
+import { MUST_NAME_USER } from '@creditlane/rpc/submission';
 import { mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
 import { applicantErased, applicationArchived } from '../faults.ts';
 

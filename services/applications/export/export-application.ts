@@ -14,7 +14,7 @@ import {
 } from '@creditlane/proto/applications/v1/applications_service';
 import { type Call, requestDigestOf } from '@creditlane/rpc/call';
 import { fieldFault, notFound } from '@creditlane/rpc/fault';
-import { applicationNotFound } from '@creditlane/rpc/submission-call';
+import { applicationNotFound } from '@creditlane/rpc/submission';
 import type { Clock } from '@creditlane/runtime/clock';
 import { changeApplication } from '../change-application.ts';
 import { applicationExported } from '../events.ts';

@@ -4,7 +4,7 @@ import { WorksheetSchema } from '@creditlane/proto/applications/v1/application';
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import { fieldFault } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
-import { MUST_NAME_USER } from '@creditlane/rpc/submission-call';
+import { MUST_NAME_USER } from '@creditlane/rpc/submission';
 import { mayActFor, type Retailer, type RetailerUser } from '../directory/user.ts';
 import { applicantErased, applicationArchived } from '../faults.ts';
 import { checkWorksheet } from './worksheet.ts';

@@ -2,7 +2,7 @@
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
-import type { SubmissionKey } from '@creditlane/rpc/submission-call';
+import type { SubmissionKey } from '@creditlane/rpc/submission';
 import type { Side } from '../comment.ts';
 import { type CommentContent, sealComment } from '../sealed-comment.ts';
 

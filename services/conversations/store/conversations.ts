@@ -2,7 +2,7 @@
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import type { Scope } from '@creditlane/rpc/identity';
 import { MAX_PAGE_BYTES } from '@creditlane/rpc/lists/list-page';
-import type { SubmissionKey } from '@creditlane/rpc/submission-call';
+import type { SubmissionKey } from '@creditlane/rpc/submission';
 import type { Side } from '../comment.ts';
 
 /** A comment as it is stored. */

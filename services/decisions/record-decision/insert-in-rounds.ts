@@ -5,7 +5,7 @@ import {
   type RowScope,
   unionOfScopes,
 } from '@creditlane/postgres/row-security/request-pool';
-import { rowOf } from '@creditlane/rpc/submission-call';
+import { rowOf } from '@creditlane/rpc/submission';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { insertFree, insertOne } from './insert-decisions.ts';

@@ -3,7 +3,7 @@ import { insertStoredAnswerSql } from '@creditlane/idempotency/stored-answers';
 import { insertOutboxSql, shardOf } from '@creditlane/messaging/outbox';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import type { CallIdempotency } from '@creditlane/rpc/call';
-import type { SubmissionKey } from '@creditlane/rpc/submission-call';
+import type { SubmissionKey } from '@creditlane/rpc/submission';
 import { decisionColumns } from '../decision-row.ts';
 import { decisionRecorded } from '../events.ts';
 import { DECISION_COLUMN_DEFINITIONS, DECISION_COLUMN_LIST } from '../tables.ts';

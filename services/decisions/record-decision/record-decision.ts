@@ -8,7 +8,8 @@ import {
   type RecordDecisionResponse,
   RecordDecisionResponseSchema,
 } from '@creditlane/proto/decisions/v1/decisions_service';
-import { type SubmissionCall, submissionNotFound } from '@creditlane/rpc/submission-call';
+import type { Call } from '@creditlane/rpc/call';
+import { type SubmissionKey, submissionNotFound } from '@creditlane/rpc/submission';
 import type { Clock } from '@creditlane/runtime/clock';
 import { checkDecision } from '../decision.ts';
 import { runOnSubmission, type SubmissionDeps } from '../run-on-submission.ts';
@@ -33,10 +34,10 @@ export interface RecordDecisionDeps extends SubmissionDeps {
  */
 export async function recordDecision(
   deps: RecordDecisionDeps,
-  submissionCall: SubmissionCall,
+  submission: SubmissionKey,
+  call: Call,
   decision: Decision,
 ): Promise<RecordDecisionResponse> {
-  const { submission, call } = submissionCall;
   checkDecision(decision);
   // Only its creditor decides on a submission; to any other caller the submission does not exist.
   if (call.identity.creditorId !== submission.creditorId) throw submissionNotFound();
@@ -57,7 +58,7 @@ export async function recordDecision(
     },
   };
   try {
-    const outcome = await runOnSubmission(deps, submissionCall, () =>
+    const outcome = await runOnSubmission(deps, submission, call, () =>
       writeFirst(db, idempotency, () => deps.insertInRounds(row, scopeOf(call))),
     );
     const replayed = replayedAnswer(call, RecordDecisionResponseSchema, outcome);

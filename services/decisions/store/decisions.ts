@@ -3,7 +3,7 @@ import { defineStatement, type Queryable } from '@creditlane/postgres/statement'
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import type { Scope } from '@creditlane/rpc/identity';
 import { MAX_PAGE_BYTES } from '@creditlane/rpc/lists/list-page';
-import type { SubmissionKey } from '@creditlane/rpc/submission-call';
+import type { SubmissionKey } from '@creditlane/rpc/submission';
 import { decisionFromRow } from '../decision-row.ts';
 import { DECISION_COLUMN_LIST } from '../tables.ts';
 

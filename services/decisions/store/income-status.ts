@@ -7,7 +7,7 @@ import { defineStatement, type Queryable } from '@creditlane/postgres/statement'
 import { IncomeStatus } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { CallIdempotency } from '@creditlane/rpc/call';
 import type { Scope } from '@creditlane/rpc/identity';
-import type { SubmissionKey } from '@creditlane/rpc/submission-call';
+import type { SubmissionKey } from '@creditlane/rpc/submission';
 
 /** An income status to set, with the answer to store for its idempotency key. */
 export interface NewIncomeStatus {

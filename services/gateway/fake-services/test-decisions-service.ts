@@ -4,7 +4,7 @@ import { type Decision, DecisionValue } from '@creditlane/proto/decisions/v1/dec
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import type { Call } from '@creditlane/rpc/call';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
-import { submissionNotFound } from '@creditlane/rpc/submission-call';
+import { submissionNotFound } from '@creditlane/rpc/submission';
 import { newId } from '@creditlane/runtime/ids';
 import { recordingFake, type TestServices } from './test-services.ts';
 

@@ -1,5 +1,4 @@
-/** What names a submission, a call that concerns one, and what is answered outside of its scope. */
-import type { Call } from './call.ts';
+/** What names a submission, and what is answered outside of its scope. */
 import { type Fault, notFound } from './fault.ts';
 import type { Scope } from './identity.ts';
 
@@ -14,18 +13,9 @@ export function rowOf({ applicationId, creditorId }: SubmissionKey): string {
   return `${applicationId} ${creditorId}`;
 }
 
-/** A call that concerns one submission. It may act on those within the scope of its identity. */
-export interface SubmissionCall {
-  submission: SubmissionKey;
-  call: Call;
-}
-
-/** The call, with the submission that its request names. */
-export function submissionCall(
-  { applicationId, creditorId }: SubmissionKey,
-  call: Call,
-): SubmissionCall {
-  return { submission: { applicationId, creditorId }, call };
+/** The submission that a request names, without the rest of the request. */
+export function submissionOf({ applicationId, creditorId }: SubmissionKey): SubmissionKey {
+  return { applicationId, creditorId };
 }
 
 /** The same fault for another tenant's submission, for an application that was not submitted, and for an unknown one. */
