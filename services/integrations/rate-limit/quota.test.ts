@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BLOCK_VALID_MS, type Quota, takeFromQuota, WHOLE } from './quota.ts';
+import { BLOCK_VALID_MS, type Quota, takeFromQuota } from './quota.ts';
+
+/** A quota of which nothing is taken. */
+const WHOLE: Quota = { wholeInMs: 0, perRequestMs: null, blocks: {} };
 
 /** Three replicas of a gateway that admit requests of one key, each with requests that it holds. */
 class Replicas {

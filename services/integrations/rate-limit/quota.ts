@@ -36,8 +36,6 @@ export type Demand = Readonly<
   Pick<TakeRequestsRequest, 'replicaId' | 'waiting' | 'ahead' | 'held' | 'returned'>
 >;
 
-export const WHOLE: Quota = { wholeInMs: 0, perRequestMs: null, blocks: {} };
-
 /** How long a replica may hold requests. */
 export const BLOCK_VALID_MS = 50_000;
 /**
