@@ -15,6 +15,7 @@ import { outboxByDay } from './migrations/0011-outbox-by-day.ts';
 import { quotaUnits1766100000000 } from './migrations/0012-quota-units.ts';
 import { issuedKeys1766200000000 } from './migrations/0013-issued-keys.ts';
 import { eventFilters1766300000000 } from './migrations/0014-event-filters.ts';
+import { deliveryRates1766400000000 } from './migrations/0015-delivery-rates.ts';
 import { SETTINGS } from './settings.ts';
 
 export const integrations = defineService(
@@ -41,6 +42,7 @@ export const integrations = defineService(
         quotaUnits1766100000000,
         issuedKeys1766200000000,
         eventFilters1766300000000,
+        deliveryRates1766400000000,
       ],
       lockTimeout: true,
     },

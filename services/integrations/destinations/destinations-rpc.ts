@@ -48,6 +48,7 @@ export function destinationsRoutes(deps: DestinationsDeps): ServiceRoutes {
         url: row.url,
         revision: row.revision,
         events: row.events ?? [],
+        deliveriesPerSecond: row.deliveriesPerSecond ?? undefined,
         secrets: unsealSecrets(row),
       }));
       return { destinations };

@@ -139,7 +139,7 @@ describe('a destination with an event filter', () => {
   });
 });
 
-test('a request without a filter has the digest that it had before there were filters', () => {
+test('a request without a filter and a limit has the digest that it had before there were any', () => {
   const integrationId = randomUUID();
   const request = create(SetDestinationRequestSchema, { integrationId, url });
   const before = Buffer.concat(

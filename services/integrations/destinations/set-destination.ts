@@ -27,15 +27,15 @@ export interface SetDestinationDeps {
 }
 
 /**
- * Sets the URL and the event filter, or removes the filter. The first setting makes the signing secret and is the only one that resolves to the
- * secret's text; later ones resolve to an empty text. A request repeated with its idempotency key changes
+ * Sets the URL, the event filter and the rate limit, or removes these two. The first setting makes the signing secret and is the
+ * only one that resolves to the secret's text; later ones resolve to an empty text. A request repeated with its idempotency key changes
  * nothing and gets the same answer, which is stored sealed for a day.
  *
  * @throws Fault `invalid_destination`, `integration_not_found`, or a fault of the idempotency key
  */
 export async function setDestination(
   { requests, answers, keyRing, destinations, clock, newId }: SetDestinationDeps,
-  { integrationId, url, events }: SetDestinationRequest,
+  { integrationId, url, events, deliveriesPerSecond }: SetDestinationRequest,
   call: Call,
 ): Promise<SetDestinationResponse> {
   checkDestinationUrl(url, destinations);
@@ -44,8 +44,11 @@ export async function setDestination(
   const secret = makeSigningSecret();
   const id = newId();
   const sealed = sealedSecrets.seal(keyRing, secret.bytes, id, integrationId);
-  const filter = { events: events.length > 0 ? events : null };
-  const row = { id, integrationId, url, ...sealed, ...filter, createdAt: clock() };
+  const settings = {
+    events: events.length > 0 ? events : null,
+    deliveriesPerSecond: deliveriesPerSecond ?? null,
+  };
+  const row = { id, integrationId, url, ...sealed, ...settings, createdAt: clock() };
   return answers.writeThenStore(db, call, SetDestinationResponseSchema, async (tx) => {
     const saved = await saveDestination(tx, row);
     return { destinationId: saved.id, secret: saved.isNew ? secret.text : '' };

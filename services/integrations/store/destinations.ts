@@ -87,6 +87,8 @@ export interface Destination {
   revision: number;
   /** The event filter: the names of the webhooks that the destination gets; null where it gets all. */
   events: string[] | null;
+  /** The rate limit: how many attempts at webhooks may begin in a second; null where there is none. */
+  deliveriesPerSecond: number | null;
   /** The newest secret. */
   sealed: Buffer;
   /** The earlier secrets that still sign, the newest first. */
@@ -102,6 +104,7 @@ const selectDestinations = defineStatement<DestinationRow>(
   'destinations_find',
   `SELECT destinations.id, destinations.integration_id AS "integrationId", url, revision,
      CASE WHEN events_revision = revision THEN events END AS events,
+     CASE WHEN rate_revision = revision THEN deliveries_per_second END AS "deliveriesPerSecond",
      destinations.sealed_secret AS sealed,
      previous.id AS "previousId", previous.sealed_secret AS "previousSealed"
    FROM destinations LEFT JOIN previous_secrets AS previous
@@ -130,11 +133,13 @@ export async function findDestinations(
 
 const upsertDestination = defineStatement<{ id: string }>(
   'destination_save',
-  `INSERT INTO destinations (id, integration_id, url, sealed_secret, sealed_with, created_at, events, events_revision)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, 1)
+  `INSERT INTO destinations (id, integration_id, url, sealed_secret, sealed_with, created_at, events, events_revision,
+     deliveries_per_second, rate_revision)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, 1)
    ON CONFLICT (integration_id)
    DO UPDATE SET url = excluded.url, revision = destinations.revision + 1,
-     events = excluded.events, events_revision = destinations.revision + 1
+     events = excluded.events, events_revision = destinations.revision + 1,
+     deliveries_per_second = excluded.deliveries_per_second, rate_revision = destinations.revision + 1
    RETURNING id`,
 );
 
@@ -146,10 +151,12 @@ export interface NewDestination extends SealedValue {
   createdAt: Date;
   /** The event filter: the names of the webhooks that the destination gets; null where it gets all. */
   events: readonly string[] | null;
+  /** The rate limit: how many attempts at webhooks may begin in a second; null where there is none. */
+  deliveriesPerSecond: number | null;
 }
 
 /**
- * Inserts a destination, or sets the URL and the filter of the destination that the integration already has and
+ * Inserts a destination, or sets the URL, the filter and the rate limit of the destination that the integration already has and
  * increments its revision. Resolves to the id of the integration's destination.
  */
 export async function saveDestination(
@@ -157,7 +164,8 @@ export async function saveDestination(
   row: NewDestination,
 ): Promise<{ id: string; isNew: boolean }> {
   const { id, integrationId, url, sealed, sealedWith, createdAt, events } = row;
-  const values = [id, integrationId, url, sealed, sealedWith, createdAt, events];
+  const settings = [events, row.deliveriesPerSecond];
+  const values = [id, integrationId, url, sealed, sealedWith, createdAt, ...settings];
   const [saved] = await upsertDestination.run(db, values);
   if (saved === undefined) throw new Error('an upsert returns its row');
   return { id: saved.id, isNew: saved.id === id };

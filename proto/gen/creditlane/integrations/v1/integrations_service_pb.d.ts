@@ -380,6 +380,13 @@ export declare type SetDestinationRequest = Message<"creditlane.integrations.v1.
    * @generated from field: repeated string events = 3;
    */
   events: string[];
+
+  /**
+   * The destination's rate limit: how many attempts at webhooks may begin in a second. Unset: there is none.
+   *
+   * @generated from field: optional uint32 deliveries_per_second = 4;
+   */
+  deliveriesPerSecond?: number | undefined;
 };
 
 /**
@@ -826,6 +833,13 @@ export declare type Destination = Message<"creditlane.integrations.v1.Destinatio
    * @generated from field: repeated string events = 6;
    */
   events: string[];
+
+  /**
+   * See SetDestinationRequest.deliveries_per_second.
+   *
+   * @generated from field: optional uint32 deliveries_per_second = 7;
+   */
+  deliveriesPerSecond?: number | undefined;
 };
 
 /**
@@ -1135,7 +1149,7 @@ export declare const IntegrationsService: GenService<{
     output: typeof GrantCreditorResponseSchema;
   },
   /**
-   * Sets the URL of the integration's webhooks and which of them it gets. A new destination gets a new secret,
+   * Sets the URL of the integration's webhooks, which of them it gets and how fast. A new destination gets a new secret,
    * which only this answer contains. A change of the URL keeps the secret, and the answer contains none. Each call
    * makes a new revision of the destination, also with the same URL, and enables a disabled destination. For a
    * call with an idempotency key, the sealed answer is stored for a day.
