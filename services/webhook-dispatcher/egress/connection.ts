@@ -16,6 +16,9 @@ const MAX_TLS_OVERHEAD_BYTES = 20 * 1_024;
 /** Everything that comes before the request is sent: the receiver's part of the TLS handshake. */
 const MAX_HANDSHAKE_BYTES = 32 * 1_024;
 
+/** How long a new connection is kept without a request: that of its first exchange was not to be sent any more when it was open. */
+const UNSENT_KEPT_MS = 5_000;
+
 export interface ConnectionOptions {
   readonly dial: Dial;
   readonly url: URL;
@@ -100,6 +103,7 @@ export class Connection {
   #send(exchange: Exchange): void {
     if (!exchange.beginSending()) {
       this.#exchange = undefined;
+      if (!this.#hasAnswered) this.#keptUntilMs = performance.now() + UNSENT_KEPT_MS;
       this.#waitForExchange();
       return;
     }
