@@ -39,6 +39,7 @@ import {
 import { findTooFewDeliveries } from './store/intake/expected-deliveries.ts';
 import { purgeTestEventLeases } from './store/leases-of-test-events.ts';
 import { startQueueStatistics } from './store/queue-statistics.ts';
+import { purgeRates } from './store/rates.ts';
 
 /** The running service, which the process's closers stop. */
 export interface WebhookDispatcher {
@@ -155,6 +156,7 @@ function startDeletingOldRows({ process, database }: WebhookDispatcherContext): 
     ...purgesOfRowsWithoutDay,
     purgeReplayJobs,
     purgeBreakers,
+    purgeRates,
     purgeTestEventLeases,
     purgeIdempotency,
   ];

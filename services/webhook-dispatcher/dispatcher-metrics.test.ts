@@ -18,7 +18,7 @@ test('webhooks that a pause has held are those of a failing receiver until all o
     const [, count] = text.match(`latency_seconds_count{receiver="${receiver}"} (\\d+)`) ?? [];
     return Number(count);
   };
-  dispatcherMetrics.markPaused(['destination']);
+  dispatcherMetrics.markHeldBack(['destination']);
   for (let hours = 0; hours < 3; hours += 1) {
     observe(72 * HOUR_MS);
     nowMs += HOUR_MS;

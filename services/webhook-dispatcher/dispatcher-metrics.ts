@@ -16,7 +16,7 @@ import {
 
 /** Deliveries that a failing one has held are sent when the hold is over, or some moments later. */
 const AFTER_HOLD_MS = 60_000;
-/** A destination that has failed or was paused gets what has waited for it until its webhooks are less late than that. */
+/** A destination that has failed, or was paused or limited, gets what has waited for it until its webhooks are less late than that. */
 const CATCHING_UP_MS = 60_000;
 const MAX_FAILING_DESTINATIONS = 10_000;
 /** Dead deliveries are kept for a month: after a long outage of receivers, a count of all would take seconds at each scrape. */
@@ -32,7 +32,7 @@ interface Watched {
 
 export class DispatcherMetrics {
   readonly #attempts;
-  /** Destinations at which attempts of this process have lately failed or were slow, or that were paused: these delay their own webhooks. */
+  /** Destinations at which attempts of this process have lately failed or were slow, or that were paused or limited: these delay their own webhooks. */
   readonly #failing: LRUCache<string, true>;
   readonly replayedDeliveries;
   readonly endedReplayJobs;
@@ -60,7 +60,7 @@ export class DispatcherMetrics {
     );
     this.#latency = metrics.histogram(
       'webhook_latency_seconds',
-      'From recording a decision to the first byte of the first attempt at its webhook, by whether attempts at its destination failed or were slow, or it was paused, within the time of ORDER_HOLD.',
+      'From recording a decision to the first byte of the first attempt at its webhook, by whether attempts at its destination failed or were slow, or it was paused or had a rate limit, within the time of ORDER_HOLD.',
       ['receiver'],
       [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600],
     );
@@ -84,8 +84,8 @@ export class DispatcherMetrics {
     if (outcome !== 'delivered' || isSlow(answeredInMs)) this.#failing.set(destinationId, true);
   }
 
-  /** The webhooks to these destinations wait because their owners ask for it. */
-  markPaused(destinationIds: readonly string[]): void {
+  /** The webhooks to these destinations wait, for the end of a pause or for the rate, because that is what their owners ask for. */
+  markHeldBack(destinationIds: readonly string[]): void {
     for (const id of destinationIds) this.#failing.set(id, true);
   }
 

@@ -38,6 +38,7 @@ async function insertTenant() {
     `INSERT INTO open_breakers VALUES ($1, 1, 0, now(), NULL, now() + interval '1 hour')`,
     destinationId,
   );
+  await insert('INSERT INTO destination_rates VALUES ($1, 1, 1, now())', destinationId);
   await insert(
     'INSERT INTO test_event_leases VALUES ($1, gen_random_uuid(), now())',
     destinationId,

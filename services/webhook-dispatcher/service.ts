@@ -21,6 +21,7 @@ import { historyByDay } from './migrations/0017-history-by-day.ts';
 import { testEventLeases1765600000000 } from './migrations/0018-test-event-leases.ts';
 import { pausedDestinations1766200000000 } from './migrations/0019-paused-destinations.ts';
 import { attemptAnswers1766300000000 } from './migrations/0020-attempt-answers.ts';
+import { destinationRates1766400000000 } from './migrations/0021-destination-rates.ts';
 import { SETTINGS } from './settings.ts';
 
 export const webhookDispatcher = defineService(
@@ -52,6 +53,7 @@ export const webhookDispatcher = defineService(
         testEventLeases1765600000000,
         pausedDestinations1766200000000,
         attemptAnswers1766300000000,
+        destinationRates1766400000000,
       ],
       poolSize: { default: 8, min: 3 },
       sequentialScans: false,

@@ -1,5 +1,6 @@
 /** The integrations service as the dispatcher sees it, for tests: every destination receives every event, unless its grants were withdrawn or its event filter lacks the event. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import {
   EnablementService,
@@ -27,7 +28,11 @@ const initialState = () => ({
   withoutGrants: new Set<string>(),
   /** The event filters, by destination. */
   eventFilters: new Map<string, readonly string[]>(),
+  /** The rate limits, by destination. */
+  rateLimits: new Map<string, number>(),
   findRecipientsCalls: 0,
+  /** How long finding recipients takes. */
+  recipientsDelayMs: 0,
   /** A call with more pairs is refused with `refusal`. */
   maxPairs: 250,
   refusal: resourceExhausted('test', 'too large an answer'),
@@ -88,6 +93,12 @@ export function createTestIntegrations(dispatcherKey: string) {
       if (known === undefined) throw new Error('there is no such destination');
       destinations.set(destinationId, { ...known, url, revision: known.revision + 1 });
     },
+    /** Sets a destination anew, with this rate limit, or without one. */
+    limit(destinationId: string, deliveriesPerSecond?: number) {
+      if (deliveriesPerSecond === undefined) state.rateLimits.delete(destinationId);
+      else state.rateLimits.set(destinationId, deliveriesPerSecond);
+      this.set(destinationId, destinations.get(destinationId)?.url ?? '');
+    },
     /** Serves gRPC too, for other processes, and resolves to the address. */
     async serve(): Promise<string> {
       const server = await startGrpcServer({
@@ -111,8 +122,9 @@ function destinationsRoutes(
   const gets = (destinationId: string, event = '') =>
     event === '' || (state.eventFilters.get(destinationId)?.includes(event) ?? true);
   return implement(DestinationsService, {
-    findRecipients: async ({ pairs }) =>
-      unlessUnavailable(() => {
+    findRecipients: async ({ pairs }) => {
+      if (state.recipientsDelayMs > 0) await setTimeout(state.recipientsDelayMs);
+      return unlessUnavailable(() => {
         state.findRecipientsCalls += 1;
         if (pairs.length > state.maxPairs) {
           state.refusedCalls += 1;
@@ -131,7 +143,8 @@ function destinationsRoutes(
             recipients: recipientsOf(integrationId, event),
           })),
         };
-      }),
+      });
+    },
     // The id of a destination is also that of its integration.
     findIntegrationRecipients: async ({ integrationIds, events }) =>
       unlessUnavailable(() => ({
@@ -149,6 +162,7 @@ function destinationsRoutes(
           destinations: known.map((it) => ({
             ...withIds(it, destinations.get(it)),
             events: [...(state.eventFilters.get(it) ?? [])],
+            deliveriesPerSecond: state.rateLimits.get(it),
           })),
         };
       }),

@@ -30,6 +30,8 @@ export interface Destination {
   readonly url: string;
   /** The names of the webhooks that the destination gets; none where it gets all. */
   readonly events: readonly string[];
+  /** How many attempts may begin in a second; undefined where there is no limit. */
+  readonly deliveriesPerSecond?: number | undefined;
   /** The live secrets, newest first; none when the newest cannot be opened. */
   readonly keys: readonly KeyObject[];
 }
@@ -171,12 +173,13 @@ export class Destinations {
 }
 
 function toDestination(message: DestinationMessage): Destination {
-  const { integrationId, revision, url, events, secrets } = message;
+  const { integrationId, revision, url, events, deliveriesPerSecond, secrets } = message;
   return {
     integrationId,
     revision,
     url,
     events,
+    deliveriesPerSecond,
     keys: secrets.map((secret) => createSecretKey(secret)),
   };
 }

@@ -6,6 +6,7 @@ import { ownDeliveries } from '../own-deliveries/test-owner.ts';
 import { Backlog } from '../queue/backlog.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
+import { DestinationRates } from '../queue/destination-rates.ts';
 import { OpenBreakers } from '../queue/open-breakers.ts';
 import { promoteNextQuery } from '../store/pending/lanes.ts';
 import {
@@ -290,6 +291,7 @@ test('a delivery that is leased while those to its destination end stays in the 
   await addLanes(destinationId, 1);
   const queue = new DeliveryQueue({
     breakers: new OpenBreakers(),
+    rates: new DestinationRates(),
     backlog: new Backlog(),
     leaseMs: 60_000,
     maxInFlight: 4,

@@ -25,7 +25,13 @@ import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinatio
 import { isSuccess, type Outcome } from '../egress/exchange.ts';
 import type { DestinationRevision, WebhookEventType } from '../events/webhook-event-type.ts';
 import type { OpenBreakers } from '../queue/open-breakers.ts';
-import { type PostWebhookDeps, postWebhook } from '../sending/post-webhook.ts';
+import { takePermit } from '../sending/permits.ts';
+import {
+  type PostedWebhook,
+  type PostWebhookDeps,
+  postWebhook,
+  type WebhookRequest,
+} from '../sending/post-webhook.ts';
 import { KEPT_ANSWER_BYTES } from '../sending/sealed-answer.ts';
 import { storeTestSuccess } from '../store/destinations.ts';
 import {
@@ -40,6 +46,10 @@ import { deliveriesOf, destinationNotFound } from './own-destination.ts';
 const MAX_UNDER_WAY = 64;
 /** The gateway waits for the whole call for 20 seconds. */
 const MAX_EXCHANGE_MS = 15_000;
+/** For a permit of a destination with a rate limit. Nobody else waits for one for long, so that the next is free within some 1.5 s. */
+const MAX_PERMIT_WAIT_MS = 3_000;
+/** A permit is lost when the connection is not open in time, which the next try then uses. */
+const MAX_PERMITS = 3;
 /** Longer than a call may last: the gateway gives up after 20 s, and recording the answer follows the exchange. */
 const LEASE_MS = 40_000;
 
@@ -85,7 +95,7 @@ export function createSendTestEvent(deps: TestEventDeps): SendTestEvent {
     const { idempotency } = call;
     const db = deliveriesOf(deps.requests, call, destination);
     const send = async (store: StoreTestAnswer) => {
-      const sent = await postExample(deps, destinationId, request, call);
+      const sent = await postExample(deps, db, destinationId, request, call);
       const answer = await recordTestEvent(db, sent, store);
       if (answer.enabled) {
         const enabled = { destinationId, revision: sent.revision };
@@ -165,6 +175,7 @@ const UNREADABLE: Outcome = { kind: 'failed', reason: SECRET_UNREADABLE };
 
 async function postExample(
   deps: TestEventDeps,
+  db: ScopedPool,
   destinationId: string,
   { event, payload }: SendTestEventRequest,
   { traceparent }: Call,
@@ -187,7 +198,7 @@ async function postExample(
   const sent = { webhookId, destinationId, revision };
   // Without a key nothing can be signed.
   if (keys.length === 0) return { ...sent, outcome: UNREADABLE, durationMs: 0 };
-  const posted = await postWebhook(deps, {
+  const posted = await postWithinRate(deps, db, {
     id: webhookId,
     sequence: 1,
     body,
@@ -199,8 +210,28 @@ async function postExample(
     // The body that was sent is an example, so that the answer repeats nobody's data.
     keptAnswerBytes: () => KEPT_ANSWER_BYTES,
   });
-  if (posted === undefined) throw unavailable('the webhook dispatcher is shutting down');
+  if (posted === undefined) throw unavailable('no request to the destination could begin');
   return { ...sent, ...posted };
+}
+
+/** Posts as `postWebhook`, with a permit if the destination has a rate limit; undefined also without one. */
+async function postWithinRate(
+  deps: TestEventDeps,
+  db: ScopedPool,
+  request: WebhookRequest,
+): Promise<PostedWebhook | undefined> {
+  const { destinationId, destination } = request;
+  const { revision, deliveriesPerSecond: perSecond } = destination;
+  if (perSecond === undefined) return postWebhook(deps, request);
+  const rate = { destinationId, revision, perSecond };
+  for (let permits = 0; permits < MAX_PERMITS; permits += 1) {
+    const untilMs = await takePermit(db.onRow(rowOf(rate)), rate, MAX_PERMIT_WAIT_MS);
+    if (untilMs === undefined) return undefined;
+    const maySend = () => performance.now() < untilMs;
+    const posted = await postWebhook(deps, { ...request, maySend });
+    if (posted !== undefined) return posted;
+  }
+  return undefined;
 }
 
 /** Stores the answer, and in the same transaction the success at the destination. */

@@ -10,6 +10,7 @@ import { Backlog } from './backlog.ts';
 import { Claimer, claimPauseMs } from './claimer.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
+import { DestinationRates } from './destination-rates.ts';
 import { OpenBreakers } from './open-breakers.ts';
 
 let database: TestDatabase;
@@ -51,6 +52,7 @@ function emptyQueue() {
   const backlog = new Backlog();
   const queue = new DeliveryQueue({
     breakers: new OpenBreakers(),
+    rates: new DestinationRates(),
     backlog,
     leaseMs: LEASE_MS,
     maxInFlight: 10,

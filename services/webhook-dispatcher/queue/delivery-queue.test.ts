@@ -3,6 +3,7 @@ import { Backlog } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import type { QueueEntry } from './destination-queue.ts';
+import { DestinationRates } from './destination-rates.ts';
 import { OpenBreakers } from './open-breakers.ts';
 import { SLOW_MS } from './send-slots.ts';
 
@@ -10,15 +11,18 @@ let nowMs: number;
 let released: string[];
 let queue: DeliveryQueue;
 let breakers: OpenBreakers;
+let rates: DestinationRates;
 let backlog: Backlog;
 beforeEach(() => {
   nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   released = [];
   breakers = new OpenBreakers();
+  rates = new DestinationRates();
   backlog = new Backlog();
   queue = new DeliveryQueue({
     breakers,
+    rates,
     backlog,
     leaseMs: 60_000,
     maxInFlight: 4,
@@ -244,5 +248,67 @@ describe('the delivery queue', () => {
     expect(breakers.takeRequested()).toEqual(new Map([['new', 2]]));
     breakers.requestProbesOfNew(recipients);
     expect(breakers.takeRequested()).toEqual(new Map());
+  });
+});
+
+describe('a destination with a rate limit', () => {
+  const addPermitted = (...ids: string[]) =>
+    queue.add(
+      ids.map((id) => ({ id, destinationId: 'limited', replays: 0 }) as LeasedDelivery),
+      nowMs,
+      nowMs + 300,
+    );
+  beforeEach(() => {
+    queue.shareRates([{ destinationId: 'limited', revision: 1, perSecond: 20 }]);
+  });
+
+  test('gets deliveries with permits alone, and the others are given back', () => {
+    add('limited', 'promoted');
+    add('other', 'unlimited');
+    addPermitted('permitted');
+    expect(released).toEqual(['promoted']);
+    expect(idsOf(takeAll())).toEqual(['unlimited', 'permitted']);
+  });
+
+  test('gets its probe without one', () => {
+    queue.shareBreakers([{ ...OPEN, destinationId: 'limited' }]);
+    breakers.addProbe('limited', 'probe');
+    add('limited', 'probe');
+    expect(idsOf(takeAll())).toEqual(['probe']);
+  });
+
+  test('has no capacity for an intake and for the claims of others, also with deliveries and a backlog', () => {
+    addPermitted('permitted');
+    backlog.add(['limited', 'other']);
+    expect(queue.intakeCapacity()('limited')).toBe(false);
+    expect([...queue.claimCapacity().byDestination.keys()]).toEqual(['other']);
+    queue.shareRates([]);
+    expect(queue.intakeCapacity()('limited')).toBe(true);
+  });
+
+  test('has the capacity for what can be sent at once, and a claim follows when more becomes free', () => {
+    const capacity = () => {
+      const { byDestination, otherDestinations } = queue.limitedCapacity();
+      return byDestination.get('limited') ?? otherDestinations;
+    };
+    expect(capacity()).toBe(2);
+    addPermitted('first', 'second');
+    expect(capacity()).toBe(0);
+    const [first] = takeAll();
+    expect(capacity()).toBe(0);
+    rates.takeClaimable(nowMs);
+    rates.awaitCapacity('limited');
+    queue.finishRequest(first as QueueEntry, SUCCEEDED);
+    expect(capacity()).toBe(2);
+    expect(rates.takeClaimable(nowMs)).toEqual(['limited']);
+  });
+
+  test('has a claim made when something is due, and the others when the limit is removed', () => {
+    rates.takeClaimable(nowMs);
+    backlog.add(['limited']);
+    expect(rates.takeClaimable(nowMs)).toEqual(['limited']);
+    backlog.update([], { total: 1, byDestination: new Map(), otherDestinations: 1 }, false);
+    queue.shareRates([]);
+    expect(backlog.mayInclude('limited')).toBe(true);
   });
 });

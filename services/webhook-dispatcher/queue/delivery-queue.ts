@@ -7,6 +7,7 @@ import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { createExpiringCache } from '@creditlane/runtime/expiring-cache';
 import type { LRUCache } from 'lru-cache';
 import type { OpenBreaker } from '../store/breakers.ts';
+import type { DestinationRate } from '../store/rates.ts';
 import type { Backlog, ClaimCapacity } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import {
@@ -15,12 +16,14 @@ import {
   NOT_TAKEN,
   type QueueEntry,
 } from './destination-queue.ts';
+import type { DestinationRates } from './destination-rates.ts';
 import type { OpenBreakers } from './open-breakers.ts';
 import { QueueCapacity } from './queue-capacity.ts';
 import { isSlow, SendSlots } from './send-slots.ts';
 
 export interface DeliveryQueueDeps {
   readonly breakers: OpenBreakers;
+  readonly rates: DestinationRates;
   /** The queue listens for destinations that are added to it. */
   readonly backlog: Backlog;
   readonly leaseMs: number;
@@ -50,6 +53,7 @@ export type BreakerState = 'closed' | 'open' | 'half_open' | 'paused';
 export class DeliveryQueue {
   readonly #deps: DeliveryQueueDeps;
   readonly #breakers: OpenBreakers;
+  readonly #rates: DestinationRates;
   readonly #backlog: Backlog;
   readonly #entries = new Map<string, QueueEntry>();
   readonly #destinations: DestinationQueues;
@@ -69,9 +73,10 @@ export class DeliveryQueue {
   #closed = false;
 
   constructor(deps: DeliveryQueueDeps) {
-    const { breakers, backlog, maxInFlight } = deps;
+    const { breakers, rates, backlog, maxInFlight } = deps;
     this.#deps = deps;
     this.#breakers = breakers;
+    this.#rates = rates;
     this.#backlog = backlog;
     this.#destinations = new DestinationQueues(deps.maxInFlightPerDestination);
     this.#slots = new SendSlots(maxInFlight);
@@ -80,10 +85,14 @@ export class DeliveryQueue {
       destinations: this.#destinations,
       slots: this.#slots,
       breakers,
+      rates,
       backlog,
     });
     this.#delivered = createExpiringCache(MAX_DELIVERED, deps.leaseMs);
-    backlog.onAdded((ids) => this.#onCapacityNeeded(this.#capacityLeft === 0 ? undefined : ids));
+    backlog.onAdded((ids) => {
+      this.#onCapacityNeeded(this.#capacityLeft === 0 ? undefined : ids);
+      rates.addClaimable(ids);
+    });
   }
 
   /** Deliveries that wait, are under way, or whose results are being written. */
@@ -104,10 +113,10 @@ export class DeliveryQueue {
   /**
    * Adds deliveries that were leased at `leasedAtMs` (performance.now()). A delivery that is in the
    * queue, because its lease ended before it could be renewed, is not sent again: it goes on under the
-   * new lease. A delivery that was delivered is not added, and one to a destination with an open circuit
-   * breaker only as its probe.
+   * new lease. A delivery that was delivered is not added, one to a destination with an open circuit
+   * breaker only as its probe, and another one to a limited destination only with a permit, which lasts until `permittedUntilMs`.
    */
-  add(deliveries: readonly LeasedDelivery[], leasedAtMs: number): void {
+  add(deliveries: readonly LeasedDelivery[], leasedAtMs: number, permittedUntilMs = 0): void {
     const refused: LeasedDelivery[] = [];
     const leasedUntilMs = leasedAtMs + this.#deps.leaseMs;
     for (const delivery of deliveries) {
@@ -119,13 +128,16 @@ export class DeliveryQueue {
       } else if (queued !== undefined) {
         queued.delivery = delivery;
         queued.leasedUntilMs = leasedUntilMs;
+        queued.permittedUntilMs = Math.max(queued.permittedUntilMs, permittedUntilMs);
       } else if (this.#delivered.get(id) !== replays) {
-        if (this.#breakers.has(destinationId) && !this.#breakers.isProbe(destinationId, id)) {
+        const lacksPermit = this.#rates.has(destinationId) && permittedUntilMs === 0;
+        const isHeldBack = lacksPermit || this.#breakers.has(destinationId);
+        if (isHeldBack && !this.#breakers.isProbe(destinationId, id)) {
           refused.push(delivery);
           continue;
         }
         const destination = this.#destinationOf(destinationId);
-        const entry = { delivery, leasedUntilMs, destination, ...NOT_TAKEN };
+        const entry = { ...NOT_TAKEN, delivery, leasedUntilMs, permittedUntilMs, destination };
         this.#entries.set(id, entry);
         destination.waiting.push(entry);
         this.#turns.add(destination);
@@ -187,6 +199,7 @@ export class DeliveryQueue {
     this.#updateSuspects([destination], nowMs);
     this.#turns.add(destination);
     this.#onReady();
+    this.#rates.useFreedCapacity(id);
   }
 
   /**
@@ -209,6 +222,7 @@ export class DeliveryQueue {
     if (destination.size > 0) this.#turns.add(destination);
     this.#onReady();
     this.#backlog.useFreedCapacity(destinationId, destination.capacity > 0);
+    this.#rates.useFreedCapacity(destinationId);
     this.#removed.signal();
   }
 
@@ -252,6 +266,11 @@ export class DeliveryQueue {
     return this.#capacity.forClaim(this.#capacityLeft);
   }
 
+  /** How many more deliveries to limited destinations a claim may lease now, as `claimCapacity`. */
+  limitedCapacity(): ClaimCapacity {
+    return this.#capacity.forLimitedClaim(this.#capacityLeft);
+  }
+
   /** How many requests to a destination may be under way now. */
   requestLimit(destinationId: string): number {
     return this.#destinations.limitOf(destinationId).requests;
@@ -267,6 +286,12 @@ export class DeliveryQueue {
     const closed = this.#breakers.replace(stored);
     this.#updateSuspects(this.#destinations.all(), performance.now());
     if (closed.length > 0) this.#backlog.add(closed);
+  }
+
+  /** Replaces what is known of rate limits by what the database holds for all replicas. */
+  shareRates(stored: readonly DestinationRate[]): void {
+    const removed = this.#rates.replace(stored);
+    if (removed.length > 0) this.#backlog.add(removed);
   }
 
   /** The entries whose leases end before `timeMs` (by performance.now()). */

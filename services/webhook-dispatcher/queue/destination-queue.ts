@@ -8,6 +8,8 @@ export interface QueueEntry {
   delivery: LeasedDelivery;
   /** By performance.now(). */
   leasedUntilMs: number;
+  /** Until when its request may begin if its destination has a rate limit, by performance.now(). */
+  permittedUntilMs: number;
   readonly destination: DestinationQueue;
   /** When it was taken to be sent, by performance.now(). */
   takenAtMs: number;
@@ -17,11 +19,12 @@ export interface QueueEntry {
   isProven: boolean;
 }
 
-/** Of a delivery that waits to be taken. */
+/** Of a delivery that waits to be taken, and has no permit. */
 export const NOT_TAKEN = {
   takenAtMs: Infinity,
   sharesSlot: false,
   isProven: false,
+  permittedUntilMs: 0,
 };
 
 /** How many deliveries are queued per request that may be under way, so that no request waits for a claim. */

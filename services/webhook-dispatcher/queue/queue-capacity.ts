@@ -1,16 +1,20 @@
 /** How many more deliveries the queue of this process may get. */
 import type { Backlog, ClaimCapacity } from './backlog.ts';
 import { capacityFor, type DestinationQueues, QUEUED_PER_REQUEST } from './destination-queue.ts';
+import type { DestinationRates } from './destination-rates.ts';
 import type { OpenBreakers } from './open-breakers.ts';
 import type { SendSlots } from './send-slots.ts';
 
 export interface QueueCapacityDeps {
   readonly maxInFlight: number;
   readonly destinations: Pick<DestinationQueues, 'find' | 'ids' | 'limitOf' | 'limitOfNew'>;
-  readonly slots: Pick<SendSlots, 'shared' | 'suspectsLeft'>;
+  readonly slots: Pick<SendSlots, 'isFull' | 'shared' | 'suspectsLeft'>;
   readonly breakers: Pick<OpenBreakers, 'has'>;
+  readonly rates: Pick<DestinationRates, 'has' | 'ids'>;
   readonly backlog: Pick<Backlog, 'destinationIds'>;
 }
+
+const NOTHING_QUEUED = { isSuspect: false, waiting: [], sending: new Set(), size: 0 };
 
 export class QueueCapacity {
   readonly #deps: QueueCapacityDeps;
@@ -27,8 +31,9 @@ export class QueueCapacity {
 
   /** Of a destination, whatever that of the queue. */
   ofDestination(id: string): number {
-    const { destinations, slots, breakers } = this.#deps;
-    if (breakers.has(id)) return 0;
+    const { destinations, slots, breakers, rates } = this.#deps;
+    // Deliveries to a limited destination get their permits when they are claimed.
+    if (breakers.has(id) || rates.has(id)) return 0;
     const destination = destinations.find(id);
     if (destination === undefined) return capacityFor(destinations.limitOf(id), 0);
     if (!destination.isSuspect) return destination.capacity;
@@ -52,13 +57,32 @@ export class QueueCapacity {
 
   /** Names the destinations with a delivery here or a backlog; any other one may have as many as a new destination. */
   forClaim(total: number): ClaimCapacity {
-    const { destinations, breakers, backlog } = this.#deps;
+    const { destinations, breakers, rates, backlog } = this.#deps;
     const byDestination = new Map<string, number>();
     for (const id of destinations.ids) byDestination.set(id, this.ofDestination(id));
     for (const id of backlog.destinationIds) {
       // Nothing is claimed of those with an open circuit breaker: see store/breakers.ts.
       if (!breakers.has(id)) byDestination.set(id, this.ofDestination(id));
     }
+    // Nor of limited ones: see store/rates.ts.
+    for (const id of rates.ids) byDestination.delete(id);
     return { total, byDestination, otherDestinations: capacityFor(destinations.limitOfNew(), 0) };
+  }
+
+  /** As `forClaim`, of limited destinations: what can be sent at once, because a permit does not last. */
+  forLimitedClaim(total: number): ClaimCapacity {
+    const { destinations, slots, rates } = this.#deps;
+    const otherDestinations = destinations.limitOfNew().requests;
+    const byDestination = new Map<string, number>();
+    for (const id of rates.ids) {
+      const { requests } = destinations.limitOf(id);
+      const { isSuspect, waiting, sending, size } = destinations.find(id) ?? NOTHING_QUEUED;
+      const isHeldBack = isSuspect && slots.suspectsLeft === 0;
+      // As `DestinationQueue.isReady`.
+      const left = Math.min(requests - sending.size - waiting.length, 2 * requests - size);
+      const capacity = isHeldBack ? 0 : Math.max(0, left);
+      if (capacity !== otherDestinations) byDestination.set(id, capacity);
+    }
+    return { total: slots.isFull ? 0 : total, byDestination, otherDestinations };
   }
 }

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { openDispatcherDatabase } from '../test-deliveries.ts';
 import { Backlog } from './backlog.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
+import { DestinationRates } from './destination-rates.ts';
 import { OpenBreakers } from './open-breakers.ts';
 import { startSharingBreakers } from './shared-breakers.ts';
 
@@ -13,12 +14,21 @@ test('a circuit breaker is written when it opens, without waiting for the next p
   // No poll comes while the timers stand still. Not `expect.poll`, which advances them.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const [breakers, backlog, leaseMs] = [new OpenBreakers(), new Backlog(), 60_000];
+  const rates = new DestinationRates();
   const queue = new DeliveryQueue({
-    ...{ breakers, backlog, leaseMs, maxInFlight: 10, maxInFlightPerDestination: 10 },
+    ...{ breakers, rates, backlog, leaseMs, maxInFlight: 10, maxInFlightPerDestination: 10 },
     onRefused: () => undefined,
   });
-  const deps = { pool: database.connect(), log: silentLog, queue, breakers, backlog, leaseMs };
-  const sharing = startSharingBreakers({ ...deps, deadlineMs: 1_000, onPaused: () => {} });
+  const deps = {
+    pool: database.connect(),
+    log: silentLog,
+    queue,
+    breakers,
+    rates,
+    backlog,
+    leaseMs,
+  };
+  const sharing = startSharingBreakers({ ...deps, deadlineMs: 1_000, onHeldBack: () => {} });
   onTestFinished(async () => {
     vi.useRealTimers();
     await sharing.close();

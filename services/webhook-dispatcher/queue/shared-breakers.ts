@@ -4,6 +4,7 @@
  * after a restart. A replica learns within POLL_MS what another one has found out, within IDLE_POLL_MS while it is idle.
  */
 import type { Database } from '@creditlane/postgres/database';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { runQuery } from '@creditlane/postgres/statement';
 import { startPeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
@@ -16,8 +17,10 @@ import {
   openBreakersQuery,
   requestProbesQuery,
 } from '../store/breakers.ts';
+import { listRatesQuery } from '../store/rates.ts';
 import type { Backlog } from './backlog.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
+import type { DestinationRates } from './destination-rates.ts';
 import type { BreakerChange, OpenBreakers } from './open-breakers.ts';
 
 export interface SharedBreakersDeps {
@@ -26,8 +29,9 @@ export interface SharedBreakersDeps {
   readonly queue: DeliveryQueue;
   readonly breakers: OpenBreakers;
   readonly backlog: Pick<Backlog, 'add'>;
-  /** Gets the destinations that are paused, whenever the circuit breakers have been read. */
-  onPaused(destinationIds: readonly string[]): void;
+  readonly rates: Pick<DestinationRates, 'ids'>;
+  /** Gets the destinations that are paused or limited, whenever they have been read. */
+  onHeldBack(destinationIds: readonly string[]): void;
   readonly leaseMs: number;
   /** How long an exchange with a receiver may take. */
   readonly deadlineMs: number;
@@ -64,11 +68,13 @@ export function startSharingBreakers(deps: SharedBreakersDeps): { close(): Promi
 
 /** Writes the own changes, reads those of the others, and claims the probes that are due. */
 async function share(deps: SharedBreakersDeps): Promise<void> {
-  const { pool, queue, breakers, leaseMs, deadlineMs } = deps;
+  const { pool, queue, breakers, rates, leaseMs, deadlineMs } = deps;
   await writeChanges(deps);
-  const stored = await runQuery(pool, listBreakersQuery());
+  // Rate limits change seldom. They are read here because it takes no round trip of its own.
+  const [stored, storedRates] = await runPipeline(pool, [listBreakersQuery(), listRatesQuery()]);
+  queue.shareRates(storedRates);
   queue.shareBreakers(stored);
-  deps.onPaused(breakers.paused);
+  deps.onHeldBack([...breakers.paused, ...rates.ids]);
   if (queue.suspectsLeft === 0 || !stored.some(({ isDue }) => isDue)) return;
   const leasedAtMs = performance.now();
   const probeMs = deadlineMs + PROBE_MARGIN_MS;

@@ -2,7 +2,11 @@
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
-import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinations.ts';
+import {
+  type Destination,
+  type Destinations,
+  SECRET_UNREADABLE,
+} from '../destinations/destinations.ts';
 import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
 import { isSuccess, type Outcome } from '../egress/exchange.ts';
 import { findBody } from '../events/message-body.ts';
@@ -12,6 +16,8 @@ import {
   type WebhookEventType,
 } from '../events/webhook-event-type.ts';
 import type { LeasedDelivery, UntriedDelivery } from '../queue/delivery.ts';
+import type { DestinationRates } from '../queue/destination-rates.ts';
+import type { DestinationRate } from '../store/rates.ts';
 import { type PostWebhookDeps, postWebhook } from './post-webhook.ts';
 import { nextStep, type Step } from './schedule.ts';
 import { keptAnswerBytesOf, withSealedAnswer } from './sealed-answer.ts';
@@ -22,6 +28,7 @@ export interface AttemptDeps extends PostWebhookDeps {
   readonly destinations: Pick<Destinations, 'get' | 'getUncached' | 'isGranted'>;
   /** The delays between attempts. */
   readonly delaysMs: readonly number[];
+  readonly rates: Pick<DestinationRates, 'note'>;
   readonly metrics: DispatcherMetrics;
   readonly log: Log;
   readonly random: () => number;
@@ -61,11 +68,20 @@ export interface AttemptResult {
 /** What is recorded of a delivery that was taken to be sent: the result of its attempt, or that none could be made. */
 export type AttemptRecord = AttemptResult | UntriedDelivery;
 
+/** What allows the request of a delivery to begin. */
+export interface Permission {
+  maySend(): boolean;
+  /** Whether it has a permit, which it needs if its destination has a rate limit. */
+  hasPermit(): boolean;
+  /** Waits for another permit; resolves to false when there is none soon. */
+  takePermit(rate: DestinationRate): Promise<boolean>;
+}
+
 /**
- * Makes an attempt, if `maySend` still allows it just before the request is written. A delivery that could not be tried stays
- * due, and no attempt is counted.
+ * Makes an attempt, if the permission still allows it just before the request is written. A delivery that could not be tried
+ * stays due, and no attempt is counted.
  */
-export type Attempt = (delivery: LeasedDelivery, maySend: () => boolean) => Promise<AttemptRecord>;
+export type Attempt = (delivery: LeasedDelivery, permission: Permission) => Promise<AttemptRecord>;
 
 /** An attempt that counts, by a request or without one. */
 interface Tried
@@ -86,9 +102,9 @@ const WITHOUT_CONTENT: Untried = { kind: 'untried', lacksContent: true };
 export function createAttempt(deps: AttemptDeps): Attempt {
   const { delaysMs, metrics, random } = deps;
 
-  return async (delivery, maySend) => {
+  return async (delivery, permission) => {
     const span = startAttemptSpan(delivery);
-    const tried = await tryToSend(deps, delivery, { traceparent: span.traceparent, maySend });
+    const tried = await tryToSend(deps, delivery, permission, span.traceparent);
     if (tried.kind === 'untried') {
       span.end('not_tried');
       return { ...tried, delivery };
@@ -114,7 +130,8 @@ export function createAttempt(deps: AttemptDeps): Attempt {
 async function tryToSend(
   deps: AttemptDeps,
   delivery: LeasedDelivery,
-  { traceparent, maySend }: { traceparent: string | undefined; maySend: () => boolean },
+  permission: Permission,
+  traceparent: string | undefined,
 ): Promise<Tried | Untried> {
   const { eventTypes, destinations, metrics, clock } = deps;
   const { id, event, destinationId, sequence } = delivery;
@@ -132,6 +149,7 @@ async function tryToSend(
     const destination = await destinations.get(destinationId, traceparent);
     // The grants at intake decided who receives the event. Only `findContent` asks for them again, for a replay.
     if (destination === undefined) return unsendable('destination_removed');
+    deps.rates.note(destinationId, destination);
 
     if (destination.keys.length === 0) {
       // Tried again like a failure of the receiver: the operator restores the key, or the secret is rotated.
@@ -142,6 +160,8 @@ async function tryToSend(
     if (content.kind === 'missing') return WITHOUT_CONTENT;
     if (content.kind === 'unsendable') return unsendable(content.reason);
 
+    const maySend = await allowSending(permission, destinationId, destination);
+    if (maySend === undefined) return UNTRIED;
     const { body } = content;
     const onSent = () => {
       const { attempts, replays, recordedAt } = delivery;
@@ -167,6 +187,22 @@ async function tryToSend(
     warnUntried(deps, delivery, err);
     return UNTRIED;
   }
+}
+
+/**
+ * What is asked just before the request; undefined when the rate of the destination does not allow one soon. A delivery was claimed
+ * with a permit, unless it is a probe or its destination had no limit then. The permit lasts for a moment only: preparing the delivery
+ * may have taken longer.
+ */
+async function allowSending(
+  permission: Permission,
+  destinationId: string,
+  { revision, deliveriesPerSecond: perSecond }: Destination,
+): Promise<(() => boolean) | undefined> {
+  if (perSecond === undefined) return permission.maySend;
+  const rate = { destinationId, revision, perSecond };
+  if (!permission.hasPermit() && !(await permission.takePermit(rate))) return undefined;
+  return () => permission.maySend() && permission.hasPermit();
 }
 
 type FoundContent =

@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { Backlog } from '../queue/backlog.ts';
 import type { Lane, LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
+import { DestinationRates } from '../queue/destination-rates.ts';
 import { OpenBreakers } from '../queue/open-breakers.ts';
 import { SLOW_MS } from '../queue/send-slots.ts';
 import { leasedDelivery } from '../test-deliveries.ts';
@@ -39,6 +40,7 @@ function start(...ends: AttemptEnd[]) {
   const backlog = new Backlog();
   const queue = new DeliveryQueue({
     breakers: new OpenBreakers(),
+    rates: new DestinationRates(),
     backlog,
     leaseMs: 60_000,
     maxInFlight: 10,
@@ -51,6 +53,7 @@ function start(...ends: AttemptEnd[]) {
     attempt,
     deferredResults: { defer, recordDeferredOf: () => undefined },
     recorder: { record },
+    takePermit: async () => undefined,
   });
   return {
     attempt,
@@ -123,22 +126,22 @@ test('a delivery that failed and is leased again is attempted again', async () =
 test('a delivery may be sent while its lease lasts, and not any more after its end', async () => {
   sender = start();
   sender.add(delivery);
-  const [, maySend] = sender.attempt.mock.lastCall ?? [];
-  expect(maySend?.()).toBe(true);
+  const [, permission] = sender.attempt.mock.lastCall ?? [];
+  expect(permission?.maySend()).toBe(true);
   // As if the process had been stopped: the latest lease of the delivery has ended.
   sender.add(leasedAgain, performance.now() - 60_000);
-  expect(maySend?.()).toBe(false);
+  expect(permission?.maySend()).toBe(false);
   sender.add(leasedAgain);
-  expect(maySend?.()).toBe(true);
+  expect(permission?.maySend()).toBe(true);
   await sender.end();
 });
 
 test('a delivery that was taken is not sent once its destination is paused', async () => {
   sender = start();
   sender.add(delivery);
-  const [, maySend] = sender.attempt.mock.lastCall ?? [];
+  const [, permission] = sender.attempt.mock.lastCall ?? [];
   sender.pause();
-  expect(maySend?.()).toBe(false);
+  expect(permission?.maySend()).toBe(false);
   await sender.end();
 });
 
@@ -179,6 +182,7 @@ function startDeferring() {
   const backlog = new Backlog();
   const queue = new DeliveryQueue({
     breakers: new OpenBreakers(),
+    rates: new DestinationRates(),
     backlog,
     leaseMs: 60_000,
     maxInFlight: 10,
@@ -198,7 +202,13 @@ function startDeferring() {
       state: 'delivered',
     };
   });
-  startSender({ queue, attempt, deferredResults, recorder: { record: async () => undefined } });
+  startSender({
+    queue,
+    attempt,
+    deferredResults,
+    recorder: { record: async () => undefined },
+    takePermit: async () => undefined,
+  });
   return {
     queue,
     backlog,

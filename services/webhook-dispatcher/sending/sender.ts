@@ -1,6 +1,7 @@
 /** Sends every delivery that the queue has ready, and has its result recorded. */
 import type { DeliveryQueue, RequestResult } from '../queue/delivery-queue.ts';
 import type { QueueEntry } from '../queue/destination-queue.ts';
+import type { DestinationRate } from '../store/rates.ts';
 import type { Attempt, AttemptRecord } from './attempt.ts';
 import type { DeferredResults } from './deferred-results.ts';
 import type { ResultRecorder } from './result-recorder.ts';
@@ -10,15 +11,23 @@ export interface SenderDeps {
   readonly attempt: Attempt;
   readonly deferredResults: Pick<DeferredResults, 'defer' | 'recordDeferredOf'>;
   readonly recorder: Pick<ResultRecorder, 'record'>;
+  /** Resolves to the time until which a new permit lasts; undefined when there is none soon. */
+  takePermit(rate: DestinationRate): Promise<number | undefined>;
 }
 
 /** Sends until the queue is closed. */
-export function startSender({ queue, attempt, deferredResults, recorder }: SenderDeps): void {
+export function startSender(deps: SenderDeps): void {
+  const { queue, attempt, deferredResults, recorder } = deps;
   const send = async (entry: QueueEntry): Promise<void> => {
     // Since the delivery was taken, the process may have been stopped, and another one may have its lease; or its destination was
     // paused while the content was looked up or the connection was opened.
     const maySend = () => queue.maySend(entry, performance.now());
-    const attempted = await attempt(entry.delivery, maySend);
+    const hasPermit = () => performance.now() < entry.permittedUntilMs;
+    const takePermit = async (rate: DestinationRate) => {
+      entry.permittedUntilMs = (await deps.takePermit(rate)) ?? 0;
+      return hasPermit();
+    };
+    const attempted = await attempt(entry.delivery, { maySend, hasPermit, takePermit });
     queue.finishRequest(entry, requestResultOf(attempted));
     const isDelivered = attempted.kind === 'tried' && attempted.state === 'delivered';
     if (isDelivered) await deferredResults.defer(entry.delivery, queue.isCapacityNeeded(entry));

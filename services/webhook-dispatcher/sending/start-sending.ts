@@ -3,7 +3,7 @@
  * deliveries to disabled destinations.
  */
 import type { Database } from '@creditlane/postgres/database';
-import { runQuery } from '@creditlane/postgres/statement';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { systemClock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Destinations } from '../destinations/destinations.ts';
@@ -14,14 +14,18 @@ import type { WebhookEventType } from '../events/webhook-event-type.ts';
 import { Backlog } from '../queue/backlog.ts';
 import { Claimer } from '../queue/claimer.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
+import { DestinationRates } from '../queue/destination-rates.ts';
 import { releaseLeases, startMaintainingLeases } from '../queue/leases.ts';
+import { startLimitedClaims } from '../queue/limited-claims.ts';
 import { OpenBreakers } from '../queue/open-breakers.ts';
 import { startSharingBreakers } from '../queue/shared-breakers.ts';
 import type { WebhookDispatcherSettings } from '../settings.ts';
 import { listBreakersQuery } from '../store/breakers.ts';
 import { hasUnsettledDeliveries } from '../store/pending/unsettled.ts';
+import { listRatesQuery } from '../store/rates.ts';
 import { createAttempt } from './attempt.ts';
 import { DeferredResults } from './deferred-results.ts';
+import { takePermit } from './permits.ts';
 import { ResultRecorder } from './result-recorder.ts';
 import { startSender } from './sender.ts';
 
@@ -55,34 +59,21 @@ const CLOSE_GRACE_MS = 3_000;
 const SETTLED_POLL_MS = 50;
 /** How long a result waits for others, at most. */
 const RESULT_DELAY_MS = 100;
+/** How long a delivery that has been prepared waits for its permit, at most: it holds its slot meanwhile. */
+const MAX_PERMIT_WAIT_MS = 2_000;
 
 export async function startSending(
   settings: WebhookDispatcherSettings,
   deps: SendingDeps,
 ): Promise<Sending> {
   const { pool, log, destinations, metrics, eventTypes } = deps;
-  const { leaseMs, maxInFlight, maxInFlightPerDestination } = settings;
-  const breakers = new OpenBreakers();
-  // Before anything is sent: intake, and the ends of holds, lease deliveries without a look at the circuit breakers.
-  breakers.replace(await runQuery(pool, listBreakersQuery()));
-  const backlog = new Backlog();
-  const queue = new DeliveryQueue({
-    breakers,
-    backlog,
-    leaseMs,
-    maxInFlight,
-    maxInFlightPerDestination,
-    onRefused: (deliveries) => void releaseLeases({ pool, log }, deliveries),
-  });
-  const egress = new Egress({
-    ...settings.egress,
-    deadlineMs: settings.deadlineMs,
-    connectionsPerDestination: maxInFlightPerDestination,
-    maxIdleConnections: maxInFlight,
-  });
+  const { leaseMs } = settings;
+  const { queue, breakers, rates, backlog } = await createQueue(settings, deps);
+  const egress = createEgress(settings);
   const attempt = createAttempt({
     eventTypes,
     destinations,
+    rates,
     egress,
     delaysMs: settings.retryDelaysMs,
     metrics,
@@ -90,7 +81,7 @@ export async function startSending(
     clock: systemClock,
     random: Math.random,
   });
-  const shared = { pool, log, queue, breakers, backlog, leaseMs };
+  const shared = { pool, log, queue, breakers, rates, backlog, leaseMs };
   const disabledDestinations = new DisabledDestinations(shared);
   const deferredResults = new DeferredResults(RESULT_DELAY_MS);
   const recorder = new ResultRecorder({
@@ -100,13 +91,20 @@ export async function startSending(
     disableAfterMs: settings.disableAfterMs,
     onDisabled: () => disabledDestinations.wake(),
   });
-  startSender({ queue, attempt, deferredResults, recorder });
+  startSender({
+    queue,
+    attempt,
+    deferredResults,
+    recorder,
+    takePermit: (rate) => takePermit(pool, rate, MAX_PERMIT_WAIT_MS),
+  });
   const leases = startMaintainingLeases(shared);
   const claimer = new Claimer(shared);
+  const limitedClaims = startLimitedClaims(shared);
   const sharing = startSharingBreakers({
     ...shared,
     deadlineMs: settings.deadlineMs,
-    onPaused: (ids) => metrics.markPaused(ids),
+    onHeldBack: (ids) => metrics.markHeldBack(ids),
   });
 
   return {
@@ -115,7 +113,7 @@ export async function startSending(
     backlog,
     egress,
     deferredResults,
-    claimAgeMs: () => claimer.claimAgeMs,
+    claimAgeMs: () => Math.max(claimer.claimAgeMs, limitedClaims.claimAgeMs),
     async settled() {
       while (queue.size > 0 || (await hasUnsettledDeliveries(pool))) {
         deferredResults.recordAll();
@@ -123,7 +121,7 @@ export async function startSending(
       }
     },
     async close() {
-      await Promise.all([claimer.close(), disabledDestinations.close()]);
+      await Promise.all([claimer.close(), limitedClaims.close(), disabledDestinations.close()]);
       const unsent = queue.close();
       deferredResults.close();
       await releaseLeases({ pool, log }, unsent);
@@ -136,4 +134,46 @@ export async function startSending(
       await sharing.close();
     },
   };
+}
+
+/** Creates the empty queue, with the circuit breakers and rate limits that the database holds. */
+async function createQueue(
+  settings: WebhookDispatcherSettings,
+  { pool, log, metrics }: SendingDeps,
+) {
+  const { leaseMs, maxInFlight, maxInFlightPerDestination } = settings;
+  const breakers = new OpenBreakers();
+  const rates = new DestinationRates();
+  // Before anything is sent: intake, and the ends of holds, lease deliveries without a look at the circuit breakers and limits.
+  const [openBreakers, storedRates] = await runPipeline(pool, [
+    listBreakersQuery(),
+    listRatesQuery(),
+  ]);
+  breakers.replace(openBreakers);
+  rates.replace(storedRates);
+  metrics.markHeldBack([...breakers.paused, ...rates.ids]);
+  const backlog = new Backlog();
+  const queue = new DeliveryQueue({
+    breakers,
+    rates,
+    backlog,
+    leaseMs,
+    maxInFlight,
+    maxInFlightPerDestination,
+    async onRefused(deliveries) {
+      await releaseLeases({ pool, log }, deliveries);
+      // Such as those that the delivery before them in their lane has made due: they are claimed again, with permits.
+      rates.addClaimable(deliveries.map(({ destinationId }) => destinationId));
+    },
+  });
+  return { queue, breakers, rates, backlog };
+}
+
+function createEgress(settings: WebhookDispatcherSettings): Egress {
+  return new Egress({
+    ...settings.egress,
+    deadlineMs: settings.deadlineMs,
+    connectionsPerDestination: settings.maxInFlightPerDestination,
+    maxIdleConnections: settings.maxInFlight,
+  });
 }

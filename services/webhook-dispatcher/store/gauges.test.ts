@@ -14,7 +14,9 @@ beforeAll(async () => {
   database = await openDispatcherDatabase();
 });
 beforeEach(async () => {
-  await database.sql.query('TRUNCATE deliveries, destination_states, open_breakers');
+  await database.sql.query(
+    'TRUNCATE deliveries, destination_states, open_breakers, destination_rates',
+  );
 });
 afterAll(() => database?.drop());
 
@@ -82,6 +84,30 @@ describe('deliveries to a paused destination', () => {
   test('count from the end of the pause', async () => {
     await insertDue(4_000, { destinationId });
     await pauseUntil(-600);
+    expect((await longestDue()) - 600).toBeLessThan(60);
+    expect(await longestDue()).toBeGreaterThanOrEqual(600);
+  });
+});
+
+describe('deliveries to a destination with a rate limit', () => {
+  const destinationId = randomUUID();
+  const takePermits = (secondsAgo: number) =>
+    database.sql.query(
+      `INSERT INTO destination_rates VALUES ($1, 1, 1, now() - $2 * interval '1 s')`,
+      [destinationId, secondsAgo],
+    );
+
+  test('do not count while its permits are taken', async () => {
+    await insertDue(4_000, { destinationId });
+    await takePermits(-1);
+    expect(await longestDue()).toBe(0);
+    await insertDue(60);
+    expect((await longestDue()) - 60).toBeLessThan(60);
+  });
+
+  test('count since none was taken', async () => {
+    await insertDue(4_000, { destinationId });
+    await takePermits(600);
     expect((await longestDue()) - 600).toBeLessThan(60);
     expect(await longestDue()).toBeGreaterThanOrEqual(600);
   });

@@ -45,7 +45,8 @@ export const ageOfOldestUndeliveredS = defineNumber(
 );
 
 // In two parts, as above. A leased delivery is due again at the end of its lease, and what a pause has held since the end of the
-// pause. The recursive part visits one destination after another through the index, as the claim does: 100,000 deliveries that a
+// pause. What waits for the rate of a limited destination is due since that has had all of its permits: so it counts only while nobody takes
+// them. The recursive part visits one destination after another through the index, as the claim does: 100,000 deliveries that a
 // pause holds are one entry of the index, where reading them took 80 ms.
 export const longestDueS = defineNumber(
   'measure_longest_due',
@@ -63,7 +64,7 @@ export const longestDueS = defineNumber(
    SELECT greatest(0, extract(epoch FROM now() - least(
      (SELECT min(next_attempt_at) FROM deliveries
        WHERE storage <> 'ended' AND state = 'due' AND leased),
-     (SELECT min(greatest(first.next_attempt_at, b.paused_until))
+     (SELECT min(greatest(first.next_attempt_at, b.paused_until, r.full_at))
        FROM destination CROSS JOIN LATERAL (
          SELECT d.next_attempt_at FROM deliveries AS d
          WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased
@@ -71,6 +72,7 @@ export const longestDueS = defineNumber(
          ORDER BY d.next_attempt_at LIMIT 1
        ) AS first
        LEFT JOIN open_breakers AS b ON b.destination_id = destination.id
+       LEFT JOIN destination_rates AS r ON r.destination_id = destination.id
        WHERE coalesce(b.paused_until <= now(), true)
          AND (SELECT s.disabled_at FROM destination_states AS s
            WHERE s.destination_id = destination.id) IS NULL)

@@ -1,7 +1,7 @@
 // The statements of many deliveries look each of them up: the cost of a batch grows with its size, not with the square of
 // it, and not with the size of the queue.
 import { randomUUID } from 'node:crypto';
-import type { Query } from '@creditlane/postgres/statement';
+import { type Query, runQuery } from '@creditlane/postgres/statement';
 import type { TestDatabase } from '@creditlane/postgres/test-database';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import pg from 'pg';
@@ -11,6 +11,7 @@ import { insertDeliveries, openDispatcherDatabase, resultOf } from '../test-deli
 import { claimDueQuery } from './pending/claims.ts';
 import { lockReplayedLanesQuery, promoteNextQuery } from './pending/lanes.ts';
 import { endExpiredLeasesQuery, releaseLeasesQuery, renewLeasesQuery } from './pending/leases.ts';
+import { claimLimitedQuery, saveRatesQuery } from './rates.ts';
 import { recordResultsQuery } from './results.ts';
 
 const DELIVERIES = 500;
@@ -147,5 +148,18 @@ test.each(STATISTICS)(
     const capacities = new Map(due.map(({ destinationId }) => [destinationId, 1]));
     const claim = { after: NIL_UUID, capacities, otherCapacity: 5, limit: DELIVERIES };
     await expectLookups(claimDueQuery({ ...claim, leaseMs: LEASE_MS }));
+  },
+);
+
+test.each(STATISTICS)(
+  'by the statistics of %s, a claim of limited destinations looks each of them and its deliveries up',
+  async (statistics) => {
+    const due = await fillQueue({ leased: false, statistics });
+    const destinationIds = due.map(({ destinationId }) => destinationId);
+    const rates = destinationIds.map((id) => ({ destinationId: id, revision: 1, perSecond: 5 }));
+    await runQuery(database.sql, saveRatesQuery(rates));
+    const capacities = new Map(destinationIds.map((id) => [id, 1]));
+    const claim = { destinationIds, capacities, otherCapacity: 5, limit: DELIVERIES };
+    await expectLookups(claimLimitedQuery({ ...claim, leaseMs: LEASE_MS }));
   },
 );

@@ -31,6 +31,8 @@ const claimDue = defineStatement<LeasedDelivery>(
        WHERE s.destination_id = destination.id) IS NULL
        AND (SELECT b.destination_id FROM open_breakers AS b
        WHERE b.destination_id = destination.id) IS NULL
+       AND (SELECT r.destination_id FROM destination_rates AS r
+       WHERE r.destination_id = destination.id) IS NULL
      LIMIT $4
    )
    UPDATE deliveries AS d
@@ -51,7 +53,10 @@ export interface ClaimRequest {
   readonly leaseMs: number;
 }
 
-/** Leases due deliveries, destination by destination in the order of the ids. */
+/**
+ * Leases due deliveries, destination by destination in the order of the ids. Left out are those with an open circuit breaker and those
+ * with a rate limit, which are claimed by breakers.ts and rates.ts.
+ */
 export function claimDueQuery(request: ClaimRequest): Query<LeasedDelivery[]> {
   const { after, capacities, otherCapacity, limit, leaseMs } = request;
   const byDestination = JSON.stringify(Object.fromEntries(capacities));
