@@ -41,6 +41,18 @@ test('an integration is read with its event filter, unless an earlier version ha
   expect((await get(integrationId)).destination).toMatchObject({ events: [] });
 });
 
+test('an integration is read with the rate limit of its destination, as long as that is in force', async () => {
+  const integrationId = await registerTestIntegration(fixture);
+  const request = { integrationId, url: 'https://hooks.example/creditlane' };
+  await fixture.integrations.setDestination({ ...request, deliveriesPerSecond: 20 }, asPlatform);
+  expect((await get(integrationId)).destination).toMatchObject({ deliveriesPerSecond: 20 });
+  await fixture.sql.query(
+    'UPDATE destinations SET revision = revision + 1 WHERE integration_id = $1',
+    [integrationId],
+  );
+  expect((await get(integrationId)).destination?.deliveriesPerSecond).toBeUndefined();
+});
+
 test('an integration that has only a rate limit is read without keys and destination', async () => {
   const rateLimit = { requests: 600, windowSeconds: 60 };
   const { integrationId } = await fixture.integrations.registerIntegration(

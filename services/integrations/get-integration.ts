@@ -17,9 +17,10 @@ export async function getIntegration(
   const found = await findIntegration(db, integrationId);
   if (found === undefined) throw integrationNotFound();
   const keys = await findUnrevokedKeys(db, integrationId, MAX_UNREVOKED_KEYS);
-  const { name, destinationId, destinationUrl: url, destinationEvents } = found;
+  const { name, destinationId, destinationUrl: url } = found;
   const rateLimit = rateLimitOf(found);
-  const events = destinationEvents ?? [];
+  const events = found.destinationEvents ?? [];
+  const deliveriesPerSecond = found.destinationPerSecond ?? undefined;
   return {
     integrationId,
     name,
@@ -29,6 +30,7 @@ export async function getIntegration(
       keyId: id,
       createdAt: timestampFromDate(createdAt),
     })),
-    ...(destinationId !== null && url !== null && { destination: { destinationId, url, events } }),
+    ...(destinationId !== null &&
+      url !== null && { destination: { destinationId, url, events, deliveriesPerSecond } }),
   };
 }

@@ -904,7 +904,7 @@ export type paths = {
         };
         /**
          * Read your destination
-         * @description Where your webhooks go, which of them, whether your receiver answers, and whether the destination is paused or disabled. Only the platform changes the URL, the events and the secret.
+         * @description Where your webhooks go, which of them and how fast, whether your receiver answers, and whether the destination is paused or disabled. Only the platform changes the URL, the events, the rate limit and the secret.
          */
         get: operations["getDestination"];
         put?: never;
@@ -1386,6 +1386,8 @@ export type paths = {
          * @description Each event is posted to this URL with the event's own path appended to the URL's path, before a query. It must begin with https and lead to a public host, at port 443 or 8443, with no user name, password or fragment in it. The host is spelled as it is looked up, without escapes and without a final dot; an internationalised name may be in Unicode. A platform for development, such as that of `npm start`, also takes http and addresses of loopback at any port. The first time, the answer shows the signing secret, this once; a later change of the URL keeps the secret and shows none (*Rotate the secret* makes a new one). A destination that was disabled, for it answered 410 or failed for five days, is sent to again once it is set, also to the URL that it has. Repeated with its `Idempotency-Key`, the request changes nothing and shows the same answer, with the secret.
          *
          *     With `events`, the integration gets the named webhooks alone, from now on. A request without `events` removes such a filter. What a filter left out is not sent later, nor is it listed; what was queued before is still sent. Replays and test events ignore the filter. Without `applicationExported` in it, nothing can be exported to the integration.
+         *
+         *     With `deliveriesPerSecond`, no more webhooks than so many a second are sent, for a server that is small. All others wait, in the order of each application, and none is given up for it. In any time, at most one second's more than the rate may come, because those that the rate has left unused may be sent together; with 1, a webhook is sent every 1.3 seconds at most. A change takes effect within seconds, also for what waits; a request without `deliveriesPerSecond` removes the limit.
          */
         put: operations["setDestination"];
         post?: never;
@@ -2710,6 +2712,7 @@ export type components = {
             destinationId: string;
             url: string;
             events?: components["schemas"]["EventFilter"];
+            deliveriesPerSecond?: components["schemas"]["DeliveriesPerSecond"];
             /**
              * Format: date-time
              * @description When your receiver last answered with 2xx, to the minute. Absent before it has.
@@ -3028,6 +3031,7 @@ export type components = {
             destinationId: string;
             url: string;
             events?: components["schemas"]["EventFilter"];
+            deliveriesPerSecond?: components["schemas"]["DeliveriesPerSecond"];
         };
         /** @description How many requests each key of the integration may make: so many at once, and as many again in each window. Without it, the limit of the installation applies. */
         RateLimit: {
@@ -3051,9 +3055,12 @@ export type components = {
         DestinationWrite: {
             url: string;
             events?: components["schemas"]["EventFilter"];
+            deliveriesPerSecond?: components["schemas"]["DeliveriesPerSecond"];
         };
         /** @description The webhooks that the destination gets. Absent where it gets all, those of later versions included. */
         EventFilter: components["schemas"]["WebhookEvent"][];
+        /** @description How many requests with webhooks may begin in a second: first attempts, retries, replays and test events together. Absent where there is no limit. */
+        DeliveriesPerSecond: number;
         Destination: {
             /** Format: uuid */
             destinationId: string;
@@ -6996,7 +7003,8 @@ export interface operations {
                      *         "events": [
                      *           "applicationBooked",
                      *           "applicationDeclined"
-                     *         ]
+                     *         ],
+                     *         "deliveriesPerSecond": 20
                      *       }
                      *     }
                      */

@@ -49,6 +49,7 @@ export function fakeDeliveriesService(services: TestServices): ServiceRoutes[] {
         destination: {
           ...destination,
           events: ['applicationBooked'],
+          deliveriesPerSecond: 20,
           pausedUntil: timestampFromDate(new Date('2026-03-02T17:30:00.000Z')),
         },
       }),

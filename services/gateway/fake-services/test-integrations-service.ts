@@ -62,6 +62,7 @@ export function fakeIntegrationsService(services: TestServices): ServiceRoutes[]
           destinationId: newId(),
           url: 'https://hooks.maple.example/creditlane',
           events: services.eventFilter,
+          deliveriesPerSecond: services.deliveriesPerSecond,
         },
       }),
       issueKey: async (request) => ({ keyId: newId(), key: generateApiKey(request.live) }),

@@ -44,6 +44,8 @@ export class TestServices {
   enablement: MessageInitShape<typeof GetIntegrationEnablementResponseSchema> = {};
   /** The event filter of the destination of every integration; empty: there is none. */
   eventFilter: string[] = [];
+  /** The rate limit of the destination of every integration. */
+  deliveriesPerSecond: number | undefined;
   /** The deliveries to the destination of every integration. */
   deliveries: Fields<typeof OwnDeliverySchema>[] = [];
   /** Groups of retailers, each by its members. */

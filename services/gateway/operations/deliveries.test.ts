@@ -280,7 +280,11 @@ describe('/webhook-destination', () => {
     const { status, json } = await gateway.send('POST', `${PATH}/pause`, { body });
     expect(status).toBe(200);
     const pausedUntil = '2026-03-02T17:30:00.000Z';
-    expect(json).toMatchObject({ events: ['applicationBooked'], pausedUntil });
+    expect(json).toMatchObject({
+      events: ['applicationBooked'],
+      deliveriesPerSecond: 20,
+      pausedUntil,
+    });
     const [called] = gateway.services.called('pauseOwnDestination');
     expect(called?.request).toMatchObject({ hours });
   });

@@ -59,7 +59,8 @@ export function integrationOperations(integrations: Client<typeof IntegrationsSe
     },
 
     async setDestination({ path, body, context }) {
-      const request = { ...path, url: body.url, events: body.events ?? [] };
+      const { url, events = [], deliveriesPerSecond } = body;
+      const request = { ...path, url, events, deliveriesPerSecond };
       const { destinationId, secret } = await integrations.setDestination(request, context);
       return { destinationId, secret: secret || undefined };
     },

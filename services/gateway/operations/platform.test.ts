@@ -162,6 +162,42 @@ describe('a destination with an event filter', () => {
   });
 });
 
+describe('the rate limit of a destination', () => {
+  const url = 'https://hooks.example.com/creditlane';
+  const path = `/integrations/${newId()}/destination`;
+
+  test.each([1, 20, 1_000])('is set to %i deliveries per second', async (deliveriesPerSecond) => {
+    expect((await send('PUT', path, { url, deliveriesPerSecond })).status).toBe(200);
+    expect(last('setDestination')?.request).toMatchObject({ url, deliveriesPerSecond });
+  });
+
+  test('is removed by a request without one', async () => {
+    await send('PUT', path, { url });
+    expect(last('setDestination')?.request).not.toHaveProperty('deliveriesPerSecond');
+  });
+
+  test('is read, where there is one', async () => {
+    const read = async () => (await send('GET', `/integrations/${newId()}`)).json.destination;
+    expect(await read()).not.toHaveProperty('deliveriesPerSecond');
+    gateway.services.deliveriesPerSecond = 20;
+    onTestFinished(() => {
+      gateway.services.deliveriesPerSecond = undefined;
+    });
+    expect(await read()).toMatchObject({ deliveriesPerSecond: 20 });
+  });
+
+  test.each([0, -1, 1_001, 1.5, 1e9, '20', true, null, [20], {}])(
+    'is refused as %j, naming the field',
+    async (deliveriesPerSecond) => {
+      const calls = gateway.services.called('setDestination').length;
+      const answer = await send('PUT', path, { url, deliveriesPerSecond });
+      expect(answer.status).toBe(400);
+      expect(answer.json.errors[0]).toMatchObject({ pointer: '/deliveriesPerSecond' });
+      expect(gateway.services.called('setDestination')).toHaveLength(calls);
+    },
+  );
+});
+
 test('a destination is removed without a body in the answer', async () => {
   const integrationId = newId();
   const answer = await send('DELETE', `/integrations/${integrationId}/destination`);

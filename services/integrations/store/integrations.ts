@@ -50,11 +50,12 @@ export async function integrationExists(db: Queryable, id: string): Promise<bool
   return (await selectIntegration.run(db, [id])).length > 0;
 }
 
-/** What the platform has set for an integration; its destination's columns are null without one, the events also without a filter. */
+/** What the platform has set for an integration; its destination's columns are null without one, the last two also without a filter and without a limit. */
 export type IntegrationSettings = Omit<IntegrationRow, 'id' | 'createdAt'> & {
   destinationId: string | null;
   destinationUrl: string | null;
   destinationEvents: string[] | null;
+  destinationPerSecond: number | null;
 };
 
 const selectSettings = defineStatement<IntegrationSettings>(
@@ -62,7 +63,9 @@ const selectSettings = defineStatement<IntegrationSettings>(
   `SELECT name, permissions, rate_limit_requests AS "rateLimitRequests",
      rate_limit_window_s AS "rateLimitWindowS", destinations.id AS "destinationId",
      destinations.url AS "destinationUrl",
-     CASE WHEN destinations.events_revision = destinations.revision THEN destinations.events END AS "destinationEvents"
+     CASE WHEN destinations.events_revision = destinations.revision THEN destinations.events END AS "destinationEvents",
+     CASE WHEN destinations.rate_revision = destinations.revision THEN destinations.deliveries_per_second END
+       AS "destinationPerSecond"
    FROM integrations LEFT JOIN destinations ON destinations.integration_id = integrations.id
    WHERE integrations.id = $1`,
 );

@@ -264,6 +264,8 @@ test('the owner sees which webhooks the destination gets', async () => {
   const dispatcher = await fixture.start();
   fixture.integrations.state.eventFilters.set(owned.destinationId, ['applicationBooked']);
   expect(await ownerAt(dispatcher).read()).toMatchObject({ events: ['applicationBooked'] });
+  fixture.integrations.limit(owned.destinationId, 20);
+  expect(await ownerAt(dispatcher).read()).toMatchObject({ deliveriesPerSecond: 20 });
 });
 
 test('an integration without a destination has none to read, pause or resume', async () => {

@@ -109,7 +109,7 @@ async function changeState<D extends DescMessage>(
 }
 
 /** What the platform has set of a destination. */
-type DestinationSettings = Pick<Destination, 'url' | 'events'>;
+type DestinationSettings = Pick<Destination, 'url' | 'events' | 'deliveriesPerSecond'>;
 
 /** @throws Fault `destination_not_found` when the destination was removed since the call began */
 async function findSettings(
@@ -125,7 +125,7 @@ async function findSettings(
 async function readState(
   db: Queryable,
   destination: DestinationRevision,
-  { url, events }: DestinationSettings,
+  { url, events, deliveriesPerSecond }: DestinationSettings,
 ): Promise<OwnDestination> {
   const state = await findDestinationState(db, destination);
   const { lastSuccessAt, failingSince, disabledAt, disabledReason, pausedUntil } = state;
@@ -133,6 +133,7 @@ async function readState(
     destinationId: destination.destinationId,
     url,
     events: [...events],
+    deliveriesPerSecond,
     ...(lastSuccessAt && { lastSuccessAt: timestampFromDate(lastSuccessAt) }),
     ...(failingSince && { failingSince: timestampFromDate(failingSince) }),
     ...(disabledAt && { disabledAt: timestampFromDate(disabledAt) }),

@@ -194,6 +194,13 @@ export declare type CurrentDestination = Message<"creditlane.integrations.v1.Cur
    * @generated from field: repeated string events = 3;
    */
   events: string[];
+
+  /**
+   * See SetDestinationRequest.deliveries_per_second.
+   *
+   * @generated from field: optional uint32 deliveries_per_second = 4;
+   */
+  deliveriesPerSecond?: number | undefined;
 };
 
 /**

@@ -67,6 +67,13 @@ export declare type OwnDestination = Message<"creditlane.webhooks.v1.OwnDestinat
    * @generated from field: repeated string events = 8;
    */
   events: string[];
+
+  /**
+   * How many attempts at webhooks may begin in a second. Unset: there is no limit.
+   *
+   * @generated from field: optional uint32 deliveries_per_second = 9;
+   */
+  deliveriesPerSecond?: number | undefined;
 };
 
 /**
