@@ -121,13 +121,15 @@ describe('an answer that is larger than a packet', () => {
   });
 });
 
+/** The pool has four threads unless UV_THREADPOOL_SIZE says otherwise. What finds none free waits in order. */
+const MORE_THAN_THREADS = 64;
+
 /** Has each thread of libuv's pool, which compresses, wait for a writer of a named pipe. Resolves to what lets them go on. */
 async function occupyThreadPool(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'creditlane-pipe-'));
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
-  const threads = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
-  const readers = Array.from({ length: threads }, () => open(pipe, 'r'));
+  const readers = Array.from({ length: MORE_THAN_THREADS }, () => open(pipe, 'r'));
   return async () => {
     const writer = openSync(pipe, 'r+');
     for (const reader of await Promise.all(readers)) await reader.close();
