@@ -4,6 +4,7 @@ import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Egress } from '../egress/egress.ts';
+import { PERMIT_MS } from '../store/rates.ts';
 import {
   createTestFixture,
   type Dispatcher,
@@ -110,6 +111,22 @@ describe('a test event', () => {
     const dispatcher = await fixture.start({ DELIVERY_DEADLINE: '60s' });
     await send(dispatcher);
     expect(post).toHaveBeenCalledWith(expect.objectContaining({ ownDeadlineMs: 15_000 }));
+  });
+
+  test('to a limited destination has 15 seconds at most, together with the tries that came too late', async () => {
+    fixture.integrations.limit(receiver.destinationId, 20);
+    const dispatcher = await fixture.start({ DELIVERY_DEADLINE: '60s' });
+    // Each connection opens when the permit has ended.
+    const post = vi.spyOn(Egress.prototype, 'post').mockImplementation(async ({ maySend }) => {
+      await until(() => expect(maySend?.()).toBe(false));
+      return undefined;
+    });
+    await expect(send(dispatcher)).rejects.toMatchObject({ kind: 'unavailable' });
+    const deadlinesMs = post.mock.calls.map(([{ ownDeadlineMs = Infinity }]) => ownDeadlineMs);
+    expect(deadlinesMs).toHaveLength(3);
+    for (const [n, deadlineMs] of deadlinesMs.entries()) {
+      expect(deadlineMs).toBeLessThanOrEqual(15_000 - 0.9 * n * PERMIT_MS);
+    }
   });
 
   test('repeated with its idempotency key is posted once', async () => {

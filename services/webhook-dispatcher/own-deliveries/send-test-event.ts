@@ -44,9 +44,9 @@ import { deliveriesOf, destinationNotFound } from './own-destination.ts';
 
 /** Test events under way in this process, to all destinations together; each may take the whole deadline. */
 const MAX_UNDER_WAY = 64;
-/** The gateway waits for the whole call for 20 seconds. */
+/** For all requests of a call together. The gateway waits for the whole call for 20 seconds. */
 const MAX_EXCHANGE_MS = 15_000;
-/** For a permit of a destination with a rate limit. Nobody else waits for one for long, so that the next is free within some 1.5 s. */
+/** For a permit of a destination with a rate limit. A delivery that waits for one waits for 2 s at most, so that the next is free by then. */
 const MAX_PERMIT_WAIT_MS = 3_000;
 /** A permit is lost when the connection is not open in time, which the next try then uses. */
 const MAX_PERMITS = 3;
@@ -214,7 +214,10 @@ async function postExample(
   return { ...sent, ...posted };
 }
 
-/** Posts as `postWebhook`, with a permit if the destination has a rate limit; undefined also without one. */
+/**
+ * Posts as `postWebhook`, with a permit if the destination has a rate limit; undefined also without one. The tries and the
+ * waits before them share the deadline of the one exchange, so that the call ends before the gateway gives up.
+ */
 async function postWithinRate(
   deps: TestEventDeps,
   db: ScopedPool,
@@ -224,11 +227,13 @@ async function postWithinRate(
   const { revision, deliveriesPerSecond: perSecond } = destination;
   if (perSecond === undefined) return postWebhook(deps, request);
   const rate = { destinationId, revision, perSecond };
+  const endMs = performance.now() + MAX_EXCHANGE_MS;
   for (let permits = 0; permits < MAX_PERMITS; permits += 1) {
     const untilMs = await takePermit(db.onRow(rowOf(rate)), rate, MAX_PERMIT_WAIT_MS);
-    if (untilMs === undefined) return undefined;
+    const ownDeadlineMs = endMs - performance.now();
+    if (untilMs === undefined || ownDeadlineMs <= 0) return undefined;
     const maySend = () => performance.now() < untilMs;
-    const posted = await postWebhook(deps, { ...request, maySend });
+    const posted = await postWebhook(deps, { ...request, maySend, ownDeadlineMs });
     if (posted !== undefined) return posted;
   }
   return undefined;
