@@ -115,6 +115,31 @@ describe('a replay of many deliveries', () => {
     expect(await read(dispatcher, receiver, replayId)).toMatchObject({ replayed: 12 });
   });
 
+  test('to a limited destination delays fresh deliveries by half of a second’s replays, however many requests it may have', async () => {
+    const receiver = await shared.fixture.addReceiver();
+    const dispatcher = await start();
+    const old = new Set<string>();
+    const publish = (count: number) =>
+      dispatcher.bus.publish(
+        upTo(count).map(() => shared.fixture.event({ applicationId: randomUUID() })),
+      );
+    const fresh = () => receiver.received.filter((one) => !old.has(applicationOf(one))).length;
+    await publish(40);
+    await until(() => expect(fresh()).toBe(40));
+    shared.fixture.integrations.limit(receiver.destinationId, 10);
+    await publish(1);
+    await until(() => expect(fresh()).toBe(41));
+    for (const one of await addEndedDeliveries(shared.fixture, { ...receiver, count: 40 }))
+      old.add(one);
+    await ask(dispatcher, receiver);
+    const replays = () => receiver.received.length - fresh();
+    await until(() => expect(replays()).toBeGreaterThan(0));
+    const before = replays();
+    await publish(1);
+    await until(() => expect(fresh()).toBe(42));
+    expect(replays() - before).toBeLessThanOrEqual(10);
+  });
+
   test('puts no more deliveries back into the queue than its rate allows', async () => {
     const receiver = await shared.fixture.addReceiver();
     const dispatcher = await start({ REPLAYS_PER_SECOND: '20' });

@@ -88,9 +88,11 @@ export class ReplayJobWorker {
       // A job that stops has ended: one that was asked for since the owner set the destination anew must
       // not stop because the disabled revision is cached.
       const destination = await destinations.getUncached(destinationId, undefined);
-      // Half of the requests that the destination may have are left to other deliveries than replayed ones.
-      // One is put back even while the circuit breaker is open: without a due delivery the destination is not tried.
-      const maxDue = Math.max(1, Math.floor(queue.requestLimit(destinationId) / 2));
+      // Half of the requests that the destination may have, at once and in a second, are left to other deliveries than
+      // replayed ones. One is put back even while the circuit breaker is open: without a due delivery the destination is not tried.
+      const { deliveriesPerSecond = Infinity } = destination ?? {};
+      const requests = Math.min(queue.requestLimit(destinationId), deliveriesPerSecond);
+      const maxDue = Math.max(1, Math.floor(requests / 2));
       const slice = await replaySlice(pool, id, destination && { ...destination, maxDue }, limits);
       if (slice === undefined) return false;
       metrics.replayedDeliveries.inc(slice.replayed);
