@@ -6,8 +6,8 @@ import { ownDeliveries } from '../own-deliveries/test-owner.ts';
 import { Backlog } from '../queue/backlog.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
-import { DestinationRates } from '../queue/destination-rates.ts';
 import { OpenBreakers } from '../queue/open-breakers.ts';
+import { DestinationRates } from '../queue/rates/destination-rates.ts';
 import { promoteNextQuery } from '../store/pending/lanes.ts';
 import {
   insertDeliveries,

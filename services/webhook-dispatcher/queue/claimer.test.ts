@@ -10,8 +10,8 @@ import { Backlog } from './backlog.ts';
 import { Claimer, claimPauseMs } from './claimer.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
-import { DestinationRates } from './destination-rates.ts';
 import { OpenBreakers } from './open-breakers.ts';
+import { DestinationRates } from './rates/destination-rates.ts';
 
 let database: TestDatabase;
 beforeEach(async () => {

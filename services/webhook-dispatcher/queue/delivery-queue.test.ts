@@ -3,8 +3,8 @@ import { Backlog } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import type { QueueEntry } from './destination-queue.ts';
-import { DestinationRates } from './destination-rates.ts';
 import { OpenBreakers } from './open-breakers.ts';
+import { DestinationRates } from './rates/destination-rates.ts';
 import { SLOW_MS } from './send-slots.ts';
 
 let nowMs: number;

@@ -16,9 +16,9 @@ import {
   NOT_TAKEN,
   type QueueEntry,
 } from './destination-queue.ts';
-import type { DestinationRates } from './destination-rates.ts';
 import type { OpenBreakers } from './open-breakers.ts';
 import { QueueCapacity } from './queue-capacity.ts';
+import type { DestinationRates } from './rates/destination-rates.ts';
 import { isSlow, SendSlots } from './send-slots.ts';
 
 export interface DeliveryQueueDeps {

@@ -1,8 +1,8 @@
 /** How many more deliveries the queue of this process may get. */
 import type { Backlog, ClaimCapacity } from './backlog.ts';
 import { capacityFor, type DestinationQueues, QUEUED_PER_REQUEST } from './destination-queue.ts';
-import type { DestinationRates } from './destination-rates.ts';
 import type { OpenBreakers } from './open-breakers.ts';
+import type { DestinationRates } from './rates/destination-rates.ts';
 import type { SendSlots } from './send-slots.ts';
 
 export interface QueueCapacityDeps {

@@ -5,8 +5,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { openDispatcherDatabase } from '../test-deliveries.ts';
 import { Backlog } from './backlog.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
-import { DestinationRates } from './destination-rates.ts';
 import { OpenBreakers } from './open-breakers.ts';
+import { DestinationRates } from './rates/destination-rates.ts';
 import { startSharingBreakers } from './shared-breakers.ts';
 
 test('a circuit breaker is written when it opens, without waiting for the next poll, and before the end', async () => {

@@ -20,8 +20,8 @@ import {
 import { listRatesQuery } from '../store/rates.ts';
 import type { Backlog } from './backlog.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
-import type { DestinationRates } from './destination-rates.ts';
 import type { BreakerChange, OpenBreakers } from './open-breakers.ts';
+import type { DestinationRates } from './rates/destination-rates.ts';
 
 export interface SharedBreakersDeps {
   readonly pool: Database['pool'];

@@ -16,7 +16,7 @@ import {
   type WebhookEventType,
 } from '../events/webhook-event-type.ts';
 import type { LeasedDelivery, UntriedDelivery } from '../queue/delivery.ts';
-import type { DestinationRates } from '../queue/destination-rates.ts';
+import type { DestinationRates } from '../queue/rates/destination-rates.ts';
 import type { DestinationRate } from '../store/rates.ts';
 import { type PostWebhookDeps, postWebhook } from './post-webhook.ts';
 import { nextStep, type Step } from './schedule.ts';

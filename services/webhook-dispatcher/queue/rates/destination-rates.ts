@@ -1,5 +1,5 @@
 /** The rate limits of destinations as this process knows them: those of the database, and what it has found out since. */
-import type { DestinationRate } from '../store/rates.ts';
+import type { DestinationRate } from '../../store/rates.ts';
 
 /** What a destination is set to. */
 interface FoundRate {

@@ -11,9 +11,14 @@ import {
   startPeriodicTask,
 } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import { claimLimitedQuery, PERMIT_MS, removeRatesQuery, saveRatesQuery } from '../store/rates.ts';
-import type { Backlog } from './backlog.ts';
-import type { DeliveryQueue } from './delivery-queue.ts';
+import {
+  claimLimitedQuery,
+  PERMIT_MS,
+  removeRatesQuery,
+  saveRatesQuery,
+} from '../../store/rates.ts';
+import type { Backlog } from '../backlog.ts';
+import type { DeliveryQueue } from '../delivery-queue.ts';
 import { type DestinationRates, splitChanges } from './destination-rates.ts';
 
 export interface LimitedClaimsDeps {

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openDispatcherDatabase } from '../test-deliveries.ts';
-import { Backlog } from './backlog.ts';
-import { DeliveryQueue } from './delivery-queue.ts';
+import { openDispatcherDatabase } from '../../test-deliveries.ts';
+import { Backlog } from '../backlog.ts';
+import { DeliveryQueue } from '../delivery-queue.ts';
+import { OpenBreakers } from '../open-breakers.ts';
 import { DestinationRates } from './destination-rates.ts';
 import { startLimitedClaims } from './limited-claims.ts';
-import { OpenBreakers } from './open-breakers.ts';
 
 let rates: DestinationRates;
 beforeEach(() => {
