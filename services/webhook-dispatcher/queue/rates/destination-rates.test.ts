@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { runQuery } from '@creditlane/postgres/statement';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openDispatcherDatabase } from '../../test-deliveries.ts';
+import { saveRatesQuery } from '../../store/rates.ts';
+import { insertDeliveries, openDispatcherDatabase } from '../../test-deliveries.ts';
 import { Backlog } from '../backlog.ts';
 import { DeliveryQueue } from '../delivery-queue.ts';
 import { OpenBreakers } from '../open-breakers.ts';
@@ -23,33 +25,42 @@ describe('the rate limits that are known', () => {
     rates.note('limited', { revision: 1, deliveriesPerSecond: 20 });
     rates.note('limited', { revision: 1, deliveriesPerSecond: 20 });
     expect(rates.has('limited')).toBe(true);
-    expect([...rates.takeChanges()]).toEqual([['limited', { revision: 1, perSecond: 20 }]]);
-    expect([...rates.takeChanges()]).toEqual([]);
+    const changes = rates.unwritten();
+    expect([...changes]).toEqual([['limited', { revision: 1, perSecond: 20 }]]);
+    rates.markWritten(changes);
+    expect([...rates.unwritten()]).toEqual([]);
   });
 
   test('a destination without a limit, and one whose limit is stored, change nothing', () => {
     rates.replace(stored(1, 20));
     rates.note('limited', { revision: 2, deliveriesPerSecond: 20 });
     rates.note('other', { revision: 1 });
-    expect([...rates.takeChanges()]).toEqual([]);
+    expect([...rates.unwritten()]).toEqual([]);
     expect(rates.ids).toEqual(['limited']);
   });
 
-  test('a limit that a destination has no longer is removed, also after a write that failed', () => {
-    rates.replace(stored(1, 20));
+  test('a change counts until it is written, whatever the database still holds', () => {
+    rates.note('limited', { revision: 1, deliveriesPerSecond: 20 });
+    expect(rates.replace([])).toEqual([]);
+    expect(rates.has('limited')).toBe(true);
     rates.note('limited', { revision: 2 });
-    const changes = rates.takeChanges();
-    rates.restore(changes);
     expect(rates.replace(stored(1, 20))).toEqual([]);
     expect(rates.has('limited')).toBe(false);
-    expect(rates.takeChanges()).toEqual(changes);
+  });
+
+  test('a change that is noted while an earlier one is being written is written after it', () => {
+    rates.note('limited', { revision: 1, deliveriesPerSecond: 20 });
+    const writing = rates.unwritten();
+    rates.note('limited', { revision: 2, deliveriesPerSecond: 10 });
+    rates.markWritten(writing);
+    expect([...rates.unwritten()]).toEqual([['limited', { revision: 2, perSecond: 10 }]]);
   });
 
   test('an earlier revision than the stored one changes nothing', () => {
     rates.replace(stored(3, 20));
     rates.note('limited', { revision: 2, deliveriesPerSecond: 10 });
     rates.note('limited', { revision: 2 });
-    expect([...rates.takeChanges()]).toEqual([]);
+    expect([...rates.unwritten()]).toEqual([]);
     expect(rates.has('limited')).toBe(true);
   });
 
@@ -79,7 +90,25 @@ describe('the claims of limited destinations', () => {
     expect(rates.nextClaimInMs(200)).toBe(Infinity);
   });
 
-  test('ask the database nothing until a destination has a limit', async () => {
+  test('of all limited destinations forget what was expected', () => {
+    rates.replace(stored(1, 20));
+    rates.awaitCapacity('limited');
+    expect(rates.takeAll()).toEqual(['limited']);
+    rates.addClaimable(['limited']);
+    expect(rates.takeClaimable(0)).toEqual(['limited']);
+  });
+
+  test('are expected no more once the limit is removed', () => {
+    rates.replace(stored(1, 20));
+    rates.note('limited', { revision: 2 });
+    expect(rates.nextClaimInMs(0)).toBe(Infinity);
+  });
+});
+
+describe('the task that claims', () => {
+  const destinationId = randomUUID();
+
+  async function startClaims() {
     const database = await openDispatcherDatabase();
     const [breakers, backlog, leaseMs] = [new OpenBreakers(), new Backlog(), 60_000];
     const queue = new DeliveryQueue({
@@ -87,22 +116,42 @@ describe('the claims of limited destinations', () => {
       onRefused: () => undefined,
     });
     const pool = database.connect();
-    const connect = vi.spyOn(pool, 'connect');
-    const query = vi.spyOn(pool, 'query');
     const claims = startLimitedClaims({ pool, log: silentLog, queue, rates, backlog, leaseMs });
     onTestFinished(async () => {
       await claims.close();
       await database.drop();
     });
-    const destinationId = randomUUID();
+    return { database, pool, backlog, queue, claims };
+  }
+
+  test('asks the database nothing until a destination has a limit, and then is not late', async () => {
+    const { database, pool, backlog, claims } = await startClaims();
+    const connect = vi.spyOn(pool, 'connect');
+    const query = vi.spyOn(pool, 'query');
     backlog.add([destinationId]);
     rates.note(destinationId, { revision: 1 });
     for (let turns = 0; turns < 100; turns += 1) await setImmediate();
     expect(connect).not.toHaveBeenCalled();
     expect(query).not.toHaveBeenCalled();
+    const startedMs = performance.now();
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => startedMs + 3_600_000);
     rates.note(destinationId, { revision: 2, deliveriesPerSecond: 20 });
+    expect(claims.claimAgeMs).toBe(0);
+    now.mockRestore();
     const limits = async () =>
       (await database.sql.query('SELECT revision, per_second FROM destination_rates')).rows;
     await expect.poll(limits).toEqual([{ revision: 2, per_second: 20 }]);
+  });
+
+  test('claims again at once when capacity became free during a claim', async () => {
+    const { database, queue } = await startClaims();
+    const awaitCapacity = vi.spyOn(rates, 'awaitCapacity');
+    await runQuery(database.sql, saveRatesQuery([{ destinationId, revision: 1, perSecond: 20 }]));
+    await insertDeliveries(database.sql, [{ destinationId }]);
+    const none = { total: 10, byDestination: new Map(), otherDestinations: 0 };
+    vi.spyOn(queue, 'limitedCapacity').mockReturnValueOnce(none);
+    queue.shareRates([{ destinationId, revision: 1, perSecond: 20 }]);
+    await expect.poll(() => queue.size).toBe(1);
+    expect(awaitCapacity).not.toHaveBeenCalled();
   });
 });
