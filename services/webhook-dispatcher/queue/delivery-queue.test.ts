@@ -258,6 +258,11 @@ describe('a destination with a rate limit', () => {
       nowMs,
       nowMs + 300,
     );
+  /** Of the queue, and of the destination. */
+  const limitedCapacity = () => {
+    const { total, byDestination, otherDestinations } = queue.limitedCapacity();
+    return [total, byDestination.get('limited') ?? otherDestinations];
+  };
   beforeEach(() => {
     queue.shareRates([{ destinationId: 'limited', revision: 1, perSecond: 20 }]);
   });
@@ -267,7 +272,7 @@ describe('a destination with a rate limit', () => {
     add('other', 'unlimited');
     addPermitted('permitted');
     expect(released).toEqual(['promoted']);
-    expect(idsOf(takeAll())).toEqual(['unlimited', 'permitted']);
+    expect(idsOf(takeAll()).sort()).toEqual(['permitted', 'unlimited']);
   });
 
   test('gets its probe without one', () => {
@@ -287,10 +292,7 @@ describe('a destination with a rate limit', () => {
   });
 
   test('has the capacity for what can be sent at once, and a claim follows when more becomes free', () => {
-    const capacity = () => {
-      const { byDestination, otherDestinations } = queue.limitedCapacity();
-      return byDestination.get('limited') ?? otherDestinations;
-    };
+    const capacity = () => limitedCapacity()[1];
     expect(capacity()).toBe(2);
     addPermitted('first', 'second');
     expect(capacity()).toBe(0);
@@ -301,6 +303,22 @@ describe('a destination with a rate limit', () => {
     queue.finishRequest(first as QueueEntry, SUCCEEDED);
     expect(capacity()).toBe(2);
     expect(rates.takeClaimable(nowMs)).toEqual(['limited']);
+  });
+
+  test('may have one delivery that waits for its turn while another takes all slots and fills the queue', () => {
+    for (const id of ['first', 'second']) {
+      add('other', id);
+      finishOne(SUCCEEDED);
+    }
+    add('other', ...Array.from({ length: 18 }, (_, n) => `delivery ${n}`));
+    const sent = takeAll();
+    expect(sent).toHaveLength(4);
+    expect(queue.claimCapacity().total).toBe(0);
+    expect(limitedCapacity()).toEqual([1, 1]);
+    addPermitted('permitted');
+    expect(limitedCapacity()).toEqual([0, 0]);
+    for (const entry of sent.slice(0, 2)) queue.finishRequest(entry, SUCCEEDED);
+    expect(idsOf(takeAll())).toContain('permitted');
   });
 
   test('has a claim made when something is due, and the others when the limit is removed', () => {

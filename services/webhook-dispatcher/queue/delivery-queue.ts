@@ -20,6 +20,7 @@ import type { OpenBreakers } from './open-breakers.ts';
 import { QueueCapacity } from './queue-capacity.ts';
 import type { DestinationRates } from './rates/destination-rates.ts';
 import { isSlow, SendSlots } from './send-slots.ts';
+import { Turns } from './turns.ts';
 
 export interface DeliveryQueueDeps {
   readonly breakers: OpenBreakers;
@@ -57,8 +58,8 @@ export class DeliveryQueue {
   readonly #backlog: Backlog;
   readonly #entries = new Map<string, QueueEntry>();
   readonly #destinations: DestinationQueues;
-  /** Destinations that may have a delivery ready, in the order of their turns. */
-  readonly #turns = new Set<DestinationQueue>();
+  /** Of destinations that may have a delivery ready. */
+  readonly #turns: Turns;
   /**
    * Recently delivered: the answer to a claim that ran before the result was written may come after it.
    * The value is the number of replays, because a later replay is to be sent.
@@ -78,6 +79,7 @@ export class DeliveryQueue {
     this.#breakers = breakers;
     this.#rates = rates;
     this.#backlog = backlog;
+    this.#turns = new Turns(rates);
     this.#destinations = new DestinationQueues(deps.maxInFlightPerDestination);
     this.#slots = new SendSlots(maxInFlight);
     this.#capacity = new QueueCapacity({
@@ -148,15 +150,12 @@ export class DeliveryQueue {
     this.#onReady();
   }
 
-  /**
-   * Takes the next delivery that may be sent; `undefined` when there is none. Destinations take turns
-   * (round robin), so that many deliveries to one destination do not delay those to another.
-   */
+  /** Takes the next delivery that may be sent; `undefined` when there is none. Destinations take turns. */
   takeReady(nowMs: number): QueueEntry | undefined {
-    for (const destination of this.#turns) {
-      if (this.#closed || this.#slots.isFull) return undefined;
+    while (!this.#closed && !this.#slots.isFull) {
       // A destination that may not start a request has its next turn by `queueTurns`.
-      this.#turns.delete(destination);
+      const destination = this.#turns.next();
+      if (destination === undefined) return undefined;
       if (!this.#slots.mayStart(destination)) continue;
       const entry = this.#shiftReady(destination, nowMs);
       if (entry === undefined) {

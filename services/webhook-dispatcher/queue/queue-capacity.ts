@@ -15,6 +15,12 @@ export interface QueueCapacityDeps {
 }
 
 const NOTHING_QUEUED = { isSuspect: false, waiting: [], sending: new Set(), size: 0 };
+/**
+ * How many deliveries to limited destinations may wait while others take all slots or fill the queue, as a part of MAX_IN_FLIGHT.
+ * Every second turn is theirs (turns.ts), and a slot is free again after a second (send-slots.ts). So all have had their turns
+ * after a quarter of a second, and their permits last for longer.
+ */
+const MAX_LIMITED_WAITING = 1 / 8;
 
 export class QueueCapacity {
   readonly #deps: QueueCapacityDeps;
@@ -69,20 +75,31 @@ export class QueueCapacity {
     return { total, byDestination, otherDestinations: capacityFor(destinations.limitOfNew(), 0) };
   }
 
-  /** As `forClaim`, of limited destinations: what can be sent at once, because a permit does not last. */
+  /**
+   * As `forClaim`, of limited destinations: what can be sent at once, because a permit does not last. While others take all slots or
+   * fill the queue, one delivery of a limited destination may wait for its turn.
+   */
   forLimitedClaim(total: number): ClaimCapacity {
-    const { destinations, slots, rates } = this.#deps;
-    const otherDestinations = destinations.limitOfNew().requests;
+    const { maxInFlight, destinations, slots, rates } = this.#deps;
+    const maxWaiting = slots.isFull ? 1 : Infinity;
+    const otherDestinations = Math.min(destinations.limitOfNew().requests, maxWaiting);
     const byDestination = new Map<string, number>();
+    let waitingLeft = Math.ceil(maxInFlight * MAX_LIMITED_WAITING);
     for (const id of rates.ids) {
       const { requests } = destinations.limitOf(id);
       const { isSuspect, waiting, sending, size } = destinations.find(id) ?? NOTHING_QUEUED;
+      waitingLeft -= waiting.length;
       const isHeldBack = isSuspect && slots.suspectsLeft === 0;
-      // As `DestinationQueue.isReady`.
-      const left = Math.min(requests - sending.size - waiting.length, 2 * requests - size);
+      const left = Math.min(
+        // As `DestinationQueue.isReady`.
+        requests - sending.size - waiting.length,
+        2 * requests - size,
+        maxWaiting - waiting.length,
+      );
       const capacity = isHeldBack ? 0 : Math.max(0, left);
       if (capacity !== otherDestinations) byDestination.set(id, capacity);
     }
-    return { total: slots.isFull ? 0 : total, byDestination, otherDestinations };
+    const totalLeft = Math.max(slots.isFull ? 0 : total, waitingLeft);
+    return { total: totalLeft, byDestination, otherDestinations };
   }
 }

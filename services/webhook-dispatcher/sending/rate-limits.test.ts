@@ -129,6 +129,21 @@ test('while thousands wait for the rate of a destination, they are not claimed, 
   await settled(dispatchers);
 }, 60_000);
 
+test('while other destinations take all slots, a limited one gets its deliveries, too', async () => {
+  const limited = await addTimedReceiver();
+  const other = await addTimedReceiver((_, response) => {
+    setTimeout(() => response.writeHead(204).end(), 20);
+  });
+  await fixture.migrate();
+  await storeLimit(limited, 20);
+  await addBacklog(limited, 15, 1);
+  await addBacklog(other, 1_000, 1);
+  await fixture.start({ MAX_IN_FLIGHT: '2' });
+  await until(() => expect(limited.received).toHaveLength(15));
+  expect(other.received.length).toBeLessThan(1_000);
+  expectWithinRate(limited.timesMs, 20);
+}, 60_000);
+
 test('a limit that is set, raised or removed while a backlog waits counts soon', async () => {
   const limited = await addTimedReceiver((_, response) => {
     setTimeout(() => response.writeHead(204).end(), 50);

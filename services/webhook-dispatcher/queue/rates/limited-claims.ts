@@ -98,7 +98,9 @@ async function claim(
 ): Promise<void> {
   const capacity = queue.limitedCapacity();
   const limit = Math.min(capacity.total, MAX_CLAIMED);
-  if (limit === 0 || destinationIds.length === 0) return;
+  if (destinationIds.length === 0) return;
+  // Looked at again after MIN_PAUSE_MS, which costs no statement: no signal tells when the queue has capacity.
+  if (limit === 0) return rates.addClaimable(destinationIds);
   const leasedAtMs = performance.now();
   const query = claimLimitedQuery({
     destinationIds,
