@@ -1387,7 +1387,7 @@ export type paths = {
          *
          *     With `events`, the integration gets the named webhooks alone, from now on. A request without `events` removes such a filter. What a filter left out is not sent later, nor is it listed; what was queued before is still sent. Replays and test events ignore the filter. Without `applicationExported` in it, nothing can be exported to the integration.
          *
-         *     With `deliveriesPerSecond`, no more webhooks than so many a second are sent, for a server that is small. All others wait, in the order of each application, and none is given up for it. In any time, at most one second's more than the rate may come, because those that the rate has left unused may be sent together; with 1, a webhook is sent every 1.3 seconds at most. A change takes effect within seconds, also for what waits; a request without `deliveriesPerSecond` removes the limit.
+         *     With `deliveriesPerSecond`, a small server gets no more webhooks in a second than that. The others wait, in the order of each application, and none is given up for it. What the rate has left unused may come together: in any time, the webhooks of one second more than the rate, at most. With 1, webhooks are at least a second apart, and one comes every 1.3 seconds. A change takes effect within seconds, also for what waits; a request without `deliveriesPerSecond` removes the limit.
          */
         put: operations["setDestination"];
         post?: never;

@@ -190,9 +190,9 @@ async function tryToSend(
 }
 
 /**
- * What is asked just before the request; undefined when the rate of the destination does not allow one soon. A delivery was claimed
- * with a permit, unless it is a probe or its destination had no limit then. The permit lasts for a moment only: preparing the delivery
- * may have taken longer.
+ * Returns what is asked just before the request; undefined when the rate of the destination allows no request soon. A delivery has a permit
+ * from its claim, unless it is a probe or its destination had no limit then, and loses it when preparing takes too long: then it waits
+ * for another one.
  */
 async function allowSending(
   permission: Permission,

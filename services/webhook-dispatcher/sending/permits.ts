@@ -1,4 +1,4 @@
-/** Permits of attempts that are not claimed with one: test events, probes, and what was prepared for too long. */
+/** Permits for attempts that have none from a claim: those of test events, probes, and deliveries that took long to prepare. */
 import { setTimeout } from 'node:timers/promises';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import type { Queryable } from '@creditlane/postgres/statement';

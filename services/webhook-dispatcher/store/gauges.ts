@@ -45,8 +45,8 @@ export const ageOfOldestUndeliveredS = defineNumber(
 );
 
 // In two parts, as above. A leased delivery is due again at the end of its lease, and what a pause has held since the end of the
-// pause. What waits for the rate of a limited destination is due since that has had all of its permits: so it counts only while nobody takes
-// them. The recursive part visits one destination after another through the index, as the claim does: 100,000 deliveries that a
+// pause. What waits for a rate is due since the destination had all of its permits again, so that it counts only while nobody takes
+// permits. The recursive part visits one destination after another through the index, as the claim does: 100,000 deliveries that a
 // pause holds are one entry of the index, where reading them took 80 ms.
 export const longestDueS = defineNumber(
   'measure_longest_due',

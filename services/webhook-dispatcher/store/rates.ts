@@ -1,8 +1,8 @@
 /**
- * The SQL of the rate limits of destinations: a row for each limited destination, which all replicas share. Each permit to begin an
- * attempt is a part of the rate: it moves `full_at`, the time at which all permits will be regained, by the time in which the rate regains one
- * (GCRA), by the clock of the database. A permit is used within PERMIT_MS or lost, because one that was kept would make a
- * burst together with later ones.
+ * The SQL of the rate limits of destinations: a row for each limited destination, which all replicas share. Each attempt needs a
+ * permit. `full_at` is when the destination will have regained all of its permits: each permit that is taken moves it on by the
+ * time in which the rate regains one (GCRA), by the clock of the database. A permit is used within PERMIT_MS or lost: permits that
+ * were kept would make a burst together with later ones.
  */
 import { definePurge, deleteOlderThanSql } from '@creditlane/postgres/retention';
 import { defineStatement, mapQueryResult, type Query } from '@creditlane/postgres/statement';
@@ -19,13 +19,14 @@ export interface DestinationRate {
   readonly perSecond: number;
 }
 
-// In any time, the attempts that begin are those whose permits were taken then or PERMIT_MS before. So these and the permits that
-// may be taken at once are together no more than a second's: half of a second's, and three tenths of one for PERMIT_MS. With one or two
-// in a second that half is one permit; the single permit of a second is regained more slowly, so that two attempts are a
-// second apart. The statements below share these terms.
+// The terms that the statements below share. EVERY is the time in which the rate regains a permit, and BURST that whose permits may be
+// taken at once. In any time, attempts begin by the permits that are taken in it, and by those of the PERMIT_MS before. So the
+// permits of BURST, half a second, and of PERMIT_MS are together fewer than those of one second, which is what may come beside the rate.
+// Where half a second has no whole permit, BURST has one. With one in a second, that one could come PERMIT_MS late and the next in
+// time, so it is regained PERMIT_MS later: two attempts are a second apart.
 const EVERY = `(1.0 / r.per_second + CASE WHEN r.per_second = 1 THEN ${PERMIT_MS} / 1000.0 ELSE 0 END) * interval '1 s'`;
 const BURST = `greatest(${EVERY}, interval '0.5 s')`;
-// No row is far in the future, unless the database's clock was set back since.
+// A time that has passed counts as now: all permits are there. So does one that is far in the future, which only a clock that was set back leaves.
 const FULL_AT = `CASE WHEN r.full_at < now() + interval '10 s' THEN greatest(r.full_at, now()) ELSE now() END`;
 
 const selectRates = defineStatement<DestinationRate>(
@@ -92,17 +93,20 @@ export interface ClaimedRate {
   readonly destinationId: string;
   /** The deliveries claimed, one with each permit. */
   readonly claimed: number;
-  /** When the next permit is regained, or may be; 0 when there is one that was not taken. */
+  /** In how many milliseconds the next permit is regained; 0 when there is one that was not taken, and 1 when another replica has locked the row. */
   readonly nextInMs: number;
 }
 
-/** A delivery, or, with nothing but the destination, when its next permit is regained. */
+/** A delivery, whose `nextInMs` is null; or what a `ClaimedRate` has, and no delivery. */
 type ClaimedRow = LeasedDelivery & { readonly nextInMs: number | null };
 
-// A destination without a due delivery is left out. Only the rows of those with a permit are locked; one that is locked by another replica
-// is looked at again soon. The subqueries are scalar, and ANY (ARRAY[…]) looks each delivery up: see pending-deliveries.ts and
-// claims.ts, whose claim leaves these destinations out. Joins of the parts would compare each delivery with each destination: 1,017,000 rows
-// for 500 of both. So `picked` keeps what is read of the rate, and the result is one list of deliveries and destinations.
+// `waiting` are the destinations that have a due delivery and may be sent to; of these, `rate` has those with a permit. Only their rows are
+// locked; one that another replica has locked is claimed for again soon. `picked` are due deliveries, as many as a destination has
+// permits, or one row without a delivery; `taken` are the permits for them.
+//
+// The subqueries are scalar, and ANY (ARRAY[…]) looks each delivery up: see pending-deliveries.ts and claims.ts, whose claim leaves these
+// destinations out. Joins of the parts would compare each delivery with each destination: 1,017,000 rows for 500 of both. So
+// `picked` keeps what is read of the rate, and the result is one list of deliveries and destinations.
 const claimLimited = defineStatement<ClaimedRow>(
   'rates_claim',
   `WITH waiting AS MATERIALIZED (
