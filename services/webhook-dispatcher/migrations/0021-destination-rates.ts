@@ -3,7 +3,7 @@ import { sqlMigration } from '@creditlane/postgres/sql-migration';
 
 /**
  * Adds the rate limits of destinations, which all replicas keep together: how many attempts may begin in a second, by which
- * revision of the destination, and when all of it will be regained. A replica of an earlier version knows none of them, so that
+ * revision of the destination, and when it will have regained all permits. A replica of an earlier version knows none of them, so that
  * beside it a destination may get more.
  */
 export const destinationRates1766400000000 = sqlMigration('DestinationRates1766400000000', {

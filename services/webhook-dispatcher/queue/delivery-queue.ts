@@ -113,10 +113,10 @@ export class DeliveryQueue {
   }
 
   /**
-   * Adds deliveries that were leased at `leasedAtMs` (performance.now()). A delivery that is in the
-   * queue, because its lease ended before it could be renewed, is not sent again: it goes on under the
-   * new lease. A delivery that was delivered is not added, one to a destination with an open circuit
-   * breaker only as its probe, and another one to a limited destination only with a permit, which lasts until `permittedUntilMs`.
+   * Adds deliveries that were leased at `leasedAtMs` (performance.now()), and have permits until `permittedUntilMs` or none. A
+   * delivery that is in the queue, because its lease ended before it could be renewed, is not sent again: it goes on under the
+   * new lease. Not added are deliveries that were delivered; to a destination with an open circuit breaker, all but its
+   * probe; and to a limited destination, those without a permit, except its probe.
    */
   add(deliveries: readonly LeasedDelivery[], leasedAtMs: number, permittedUntilMs = 0): void {
     const refused: LeasedDelivery[] = [];

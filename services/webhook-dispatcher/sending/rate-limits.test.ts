@@ -144,7 +144,7 @@ test('while other destinations take all slots, a limited one gets its deliveries
   expectWithinRate(limited.timesMs, 20);
 }, 60_000);
 
-test('a limit that is set, raised or removed while a backlog waits counts soon', async () => {
+test('a limit that is set, raised or removed while a backlog waits takes effect soon', async () => {
   const limited = await addTimedReceiver((_, response) => {
     setTimeout(() => response.writeHead(204).end(), 50);
   });
@@ -174,7 +174,7 @@ test('a limit that is set, raised or removed while a backlog waits counts soon',
   expect((await fixture.sql.query('SELECT FROM destination_rates')).rows).toEqual([]);
 }, 90_000);
 
-test('retries, replays and test events count', async () => {
+test('retries, replays and test events count towards the limit', async () => {
   let requests = 0;
   const limited = await addTimedReceiver((_, response) => {
     requests += 1;
@@ -209,7 +209,7 @@ test('with a limit of one, attempts of deliveries and test events are a second a
   expectWithinRate(limited.timesMs, 1);
 }, 60_000);
 
-test('probes of a destination that fails count, also those that a test event makes due', async () => {
+test('probes of a failing destination count towards the limit, also those that a test event makes due', async () => {
   const limited = await addTimedReceiver(({ headers }, response) => {
     response.writeHead(headers['webhook-test'] ? 204 : 503).end();
   });
@@ -240,7 +240,7 @@ test('deliveries that take longer to prepare than a permit lasts are sent, at th
   expectWithinRate(limited.timesMs, 10);
 }, 60_000);
 
-test('deliveries that a process had claimed which died are sent, and count as held back', async () => {
+test('deliveries that a dead process had claimed are sent, and count as held back', async () => {
   const limited = await addTimedReceiver();
   await fixture.migrate();
   await storeLimit(limited, 20);

@@ -162,7 +162,7 @@ async function createQueue(
     maxInFlightPerDestination,
     async onRefused(deliveries) {
       await releaseLeases({ pool, log }, deliveries);
-      // Such as those that the delivery before them in their lane has made due: they are claimed again, with permits.
+      // The next delivery of a lane is leased without a permit, when the one before it has ended: it is claimed again, with one.
       rates.addClaimable(deliveries.map(({ destinationId }) => destinationId));
     },
   });
