@@ -61,7 +61,7 @@ const deleteRates = defineStatement(
   `DELETE FROM destination_rates WHERE destination_id IN (
      SELECT r.destination_id FROM destination_rates AS r
      JOIN unnest($1::uuid[], $2::int[]) AS n (destination_id, revision) USING (destination_id)
-     WHERE r.revision <= n.revision ORDER BY r.destination_id FOR UPDATE OF r
+     WHERE r.revision < n.revision ORDER BY r.destination_id FOR UPDATE OF r
    )`,
 );
 

@@ -33,7 +33,7 @@ describe('the rate limits that are known', () => {
 
   test('a destination without a limit, and one whose limit is stored, change nothing', () => {
     rates.replace(stored(1, 20));
-    rates.note('limited', { revision: 2, deliveriesPerSecond: 20 });
+    rates.note('limited', { revision: 1, deliveriesPerSecond: 20 });
     rates.note('other', { revision: 1 });
     expect([...rates.unwritten()]).toEqual([]);
     expect(rates.ids).toEqual(['limited']);
@@ -54,6 +54,15 @@ describe('the rate limits that are known', () => {
     rates.note('limited', { revision: 2, deliveriesPerSecond: 10 });
     rates.markWritten(writing);
     expect([...rates.unwritten()]).toEqual([['limited', { revision: 2, perSecond: 10 }]]);
+  });
+
+  test('a limit stays while an earlier version of the integrations service answers without it, also after it was set anew', () => {
+    rates.replace(stored(1, 20));
+    rates.note('limited', { revision: 1 });
+    rates.note('limited', { revision: 2, deliveriesPerSecond: 20 });
+    rates.note('limited', { revision: 2 });
+    expect([...rates.unwritten()]).toEqual([['limited', { revision: 2, perSecond: 20 }]]);
+    expect(rates.has('limited')).toBe(true);
   });
 
   test('an earlier revision than the stored one changes nothing', () => {

@@ -39,12 +39,13 @@ export class DestinationRates {
     return this.#known.size === 0 && this.#changes.size === 0;
   }
 
-  /** Takes over what an attempt has found, which is written when it is not what this process knows. */
+  /** Takes over what an attempt has found, which is then written if it is of a later revision than what this process knows. */
   note(destinationId: string, { revision, deliveriesPerSecond: perSecond }: FoundRate): void {
     const known = this.#known.get(destinationId);
-    if (known?.perSecond === perSecond) return;
-    // The attempt has the destination from a cache, and another process has written a later revision.
-    if (known !== undefined && known.revision > revision) return;
+    if (known === undefined && perSecond === undefined) return;
+    // An earlier revision is from a cache. The same one without the limit is from an integrations service of an earlier version, which
+    // knows no limits.
+    if (known !== undefined && known.revision >= revision) return;
     if (perSecond === undefined) {
       this.#changes.set(destinationId, { revision, perSecond });
       this.#forget(destinationId);
