@@ -39,9 +39,9 @@ describe.skipIf(!launchOptions)('the page of the webhook inbox in Chromium', () 
     await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
   });
   afterEach(async () => {
-    expect(problems).toEqual([]);
     await page.close();
     await inbox.close();
+    expect(problems).toEqual([]);
   });
 
   /** Posts a webhook with a signature of Standard Webhooks, and gives the status of the answer. */

@@ -302,9 +302,7 @@ export class DeliveryQueue {
   breakerStates(): Record<BreakerState, number> {
     const { size, probed, untried } = this.#breakers;
     const paused = this.#breakers.paused.length;
-    const closed = [...this.#destinations.limitedIds].filter(
-      (id) => !this.#breakers.has(id),
-    ).length;
+    const closed = [...this.#destinations.knownIds].filter((id) => !this.#breakers.has(id)).length;
     return { closed, open: size - probed - paused - untried, half_open: probed, paused };
   }
 

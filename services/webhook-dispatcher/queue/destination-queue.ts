@@ -64,6 +64,13 @@ export class DestinationQueue {
     return this.waiting.length > 0 && sending < requests && sending + this.recording < 2 * requests;
   }
 
+  /** How many more deliveries could be sent at once, by the limits of `isReady`, beside those that wait. */
+  get sendCapacity(): number {
+    const { requests } = this.limit;
+    const free = requests - this.sending.size - this.waiting.length;
+    return Math.max(0, Math.min(free, 2 * requests - this.size));
+  }
+
   /** Whether the next delivery could be sent now if the results that are being written were recorded. */
   get waitsForResults(): boolean {
     return this.waiting.length > 0 && !this.isReady && this.sending.size < this.limit.requests;
@@ -113,8 +120,8 @@ export class DestinationQueues {
     return this.#queues.keys();
   }
 
-  /** The destinations whose limits are kept. */
-  get limitedIds(): Iterable<string> {
+  /** The destinations that were sent to lately, so that their limits of requests are kept. */
+  get knownIds(): Iterable<string> {
     return this.#limits.keys();
   }
 

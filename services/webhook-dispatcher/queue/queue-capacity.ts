@@ -14,7 +14,6 @@ export interface QueueCapacityDeps {
   readonly backlog: Pick<Backlog, 'destinationIds'>;
 }
 
-const NOTHING_QUEUED = { isSuspect: false, waiting: [], sending: new Set(), size: 0 };
 /**
  * How many deliveries to limited destinations may wait while others take all slots or fill the queue, as a part of MAX_IN_FLIGHT.
  * Every second turn is theirs (turns.ts), and a slot is free again after a second (send-slots.ts). So all have had their turns
@@ -86,17 +85,12 @@ export class QueueCapacity {
     const byDestination = new Map<string, number>();
     let waitingLeft = Math.ceil(maxInFlight * MAX_LIMITED_WAITING);
     for (const id of rates.ids) {
-      const { requests } = destinations.limitOf(id);
-      const { isSuspect, waiting, sending, size } = destinations.find(id) ?? NOTHING_QUEUED;
-      waitingLeft -= waiting.length;
-      const isHeldBack = isSuspect && slots.suspectsLeft === 0;
-      const left = Math.min(
-        // As `DestinationQueue.isReady`.
-        requests - sending.size - waiting.length,
-        2 * requests - size,
-        maxWaiting - waiting.length,
-      );
-      const capacity = isHeldBack ? 0 : Math.max(0, left);
+      const queue = destinations.find(id);
+      const waiting = queue?.waiting.length ?? 0;
+      waitingLeft -= waiting;
+      const isHeldBack = queue?.isSuspect === true && slots.suspectsLeft === 0;
+      const sendable = queue?.sendCapacity ?? destinations.limitOf(id).requests;
+      const capacity = isHeldBack ? 0 : Math.max(0, Math.min(sendable, maxWaiting - waiting));
       if (capacity !== otherDestinations) byDestination.set(id, capacity);
     }
     const totalLeft = Math.max(slots.isFull ? 0 : total, waitingLeft);
