@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments, stringify } from 'yaml';
-import { kubernetesClients } from '../cluster/parts/kubernetes-clients.ts';
+import { kubernetesClients } from '../programs/kubernetes-clients.ts';
 import { findOptional, requireLinuxX64 } from '../platform/optional-program.ts';
 
 const run = promisify(execFile);

@@ -22,7 +22,7 @@ import { setUpNetwork } from './kubernetes/network.ts';
 import { callsPerPod, expectNothingLost } from './load.ts';
 import { PRODUCT_REPOSITORY, TAGS } from './parts/images.ts';
 import { ADDED_COLUMN, CHANGED_SERVICE } from './parts/later-version.ts';
-import { timed } from './parts/timed.ts';
+import { timed } from '../end-to-end/timed.ts';
 import { type OutsidePlatform, startOutsidePlatform } from './platform.ts';
 import { startPrometheus } from './prometheus.ts';
 

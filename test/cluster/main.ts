@@ -1,10 +1,10 @@
 // `npm run test:cluster`: builds a Kubernetes cluster and its images, and runs the end-to-end tests in namespaces of their own.
 import { CLUSTER_VARIABLE, type ClusterInputs } from './inputs.ts';
 import { NODES } from './kubernetes/network.ts';
-import { runEndToEndTests } from './parts/end-to-end-tests.ts';
+import { runEndToEndTests } from '../end-to-end/end-to-end-tests.ts';
 import { prepareImages } from './parts/images.ts';
 import { prepareParts } from './parts/parts.ts';
-import { timed } from './parts/timed.ts';
+import { timed } from '../end-to-end/timed.ts';
 
 await runEndToEndTests<ClusterInputs>({
   folder: 'cluster',

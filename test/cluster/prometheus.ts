@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ClusterInputs } from './inputs.ts';
 import type { Pod } from './installation.ts';
-import { answersOk, type Daemons, flags } from './kubernetes/daemon.ts';
+import { answersOk, type Daemons, flags } from '../end-to-end/daemon.ts';
 
 const MONITORING = resolve(import.meta.dirname, '../../deploy/monitoring');
 const RULES = ['alerts.yaml', 'slo.yaml'].map((file) => join(MONITORING, file));

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path';
 import { openEnvFile } from '@creditlane/compose/env-file';
 import { SERVICES } from '@creditlane/platform/services';
 import { parse } from 'yaml';
-import { BUILD_BASE, RUN_BASE } from '../cluster/parts/base-images.ts';
-import type { ContainerEngine } from '../cluster/parts/container-engine.ts';
-import { run } from '../cluster/parts/run.ts';
+import { BUILD_BASE, RUN_BASE } from '../end-to-end/base-images.ts';
+import type { ContainerEngine } from '../end-to-end/container-engine.ts';
+import { run } from '../programs/run.ts';
 import type { ComposeParts } from './parts.ts';
 
 const FILE = resolve(import.meta.dirname, '../../deploy/compose.yaml');

@@ -1,6 +1,6 @@
 // `npm run test:compose`: brings deploy/compose.yaml up by Docker's engine, in namespaces of their own.
-import { runEndToEndTests } from '../cluster/parts/end-to-end-tests.ts';
-import { timed } from '../cluster/parts/timed.ts';
+import { runEndToEndTests } from '../end-to-end/end-to-end-tests.ts';
+import { timed } from '../end-to-end/timed.ts';
 import { COMPOSE_VARIABLE, type ComposeInputs } from './inputs.ts';
 import { prepareParts } from './parts.ts';
 import { prepareImages } from './prepare-images.ts';

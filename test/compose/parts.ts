@@ -1,9 +1,9 @@
 /** The programs and files that the images and the end-to-end tests are made of, from the cache when it has them. */
 import { dirname, join } from 'node:path';
 import { kafkaClasspath } from '@creditlane/embedded-kafka/jars';
-import { cachedPart, digestOf } from '../cluster/parts/cache.ts';
-import { type DebianPrograms, debianPrograms } from '../cluster/parts/debian-programs.ts';
-import { buildGoProgram } from '../cluster/parts/go-programs.ts';
+import { cachedPart, digestOf } from '../programs/cache.ts';
+import { type DebianPrograms, debianPrograms } from '../end-to-end/debian-programs.ts';
+import { buildGoProgram } from '../programs/go-program.ts';
 
 /** Its go.mod pins the release. Debian 12 has only version 1, which Docker's documentation no longer describes. */
 const MODULE = join(import.meta.dirname, 'program');

@@ -1,10 +1,10 @@
 /** Builds the images of compose.yaml: the product by deploy/Dockerfile, and what stands for those of PostgreSQL and Kafka. */
 import { cp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { BUILD_BASE, makeBaseImages, RUN_BASE } from '../cluster/parts/base-images.ts';
-import { cachedPart, digestOf } from '../cluster/parts/cache.ts';
-import { type ContainerEngine, startContainerEngine } from '../cluster/parts/container-engine.ts';
-import { timed } from '../cluster/parts/timed.ts';
+import { BUILD_BASE, makeBaseImages, RUN_BASE } from '../end-to-end/base-images.ts';
+import { cachedPart, digestOf } from '../programs/cache.ts';
+import { type ContainerEngine, startContainerEngine } from '../end-to-end/container-engine.ts';
+import { timed } from '../end-to-end/timed.ts';
 import { Compose, composeServices } from './compose.ts';
 import type { ComposeParts } from './parts.ts';
 

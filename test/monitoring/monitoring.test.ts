@@ -11,10 +11,10 @@ import { startTracing } from '@creditlane/runtime/telemetry/tracing';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { run } from '../cluster/parts/run.ts';
 import { MetricSamples } from '../platform/metric-samples.ts';
 import { findPromtool } from '../platform/promtool.ts';
 import { startTestPlatform } from '../platform/test-platform.ts';
+import { run } from '../programs/run.ts';
 import { watchDeclarations } from './declared-metrics.ts';
 import { labelsOf, type MetricLabels } from './promql.ts';
 

@@ -1,7 +1,7 @@
 // Chromium for tests: the one that CHROMIUM names, one that the system's package manager installed, or a fetched one.
 import { existsSync } from 'node:fs';
 import type { LaunchOptions } from 'playwright-core';
-import { packagedChromium } from '../cluster/parts/chromium.ts';
+import { packagedChromium } from '../programs/chromium.ts';
 import { findOptional, requireLinuxX64 } from './optional-program.ts';
 
 /** Where the packages of Debian, Ubuntu, Fedora and Chrome put it, and the application of macOS. */

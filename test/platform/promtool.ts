@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { prometheusPrograms } from '../cluster/parts/prometheus-programs.ts';
-import { run } from '../cluster/parts/run.ts';
+import { prometheusPrograms } from '../programs/prometheus-programs.ts';
+import { run } from '../programs/run.ts';
 import { findOptional } from './optional-program.ts';
 
 /** The path of promtool: the machine's own, or that of Debian's package. Undefined where neither is to be had. */

@@ -1,10 +1,10 @@
 /** A Kubernetes cluster of two nodes, in the network, mount and process namespace that this process runs in. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Daemons } from '../../end-to-end/daemon.ts';
 import type { Parts } from '../parts/parts.ts';
 import { startControlPlane } from './control-plane.ts';
 import { makeCredentials } from './credentials.ts';
-import { Daemons } from './daemon.ts';
 import { Kubectl } from './kubectl.ts';
 import { NODES } from './network.ts';
 import { startNode } from './node.ts';

@@ -1,7 +1,7 @@
 /** etcd, the API server, the controller manager and the scheduler. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { answersOk, type Daemons, flags, isHealthy } from './daemon.ts';
+import { answersOk, type Daemons, flags, isHealthy } from '../../end-to-end/daemon.ts';
 import { HOST_ADDRESS, SERVICE_NETWORK } from './network.ts';
 
 const ETCD = 'http://127.0.0.1:2379';

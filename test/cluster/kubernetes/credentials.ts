@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run } from '../parts/run.ts';
+import { run } from '../../programs/run.ts';
 import { HOST_ADDRESS, NODES } from './network.ts';
 
 const API_SERVER = `https://${HOST_ADDRESS}:6443`;

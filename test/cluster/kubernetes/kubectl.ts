@@ -1,5 +1,5 @@
 /** kubectl and helm with the administrator's access to the cluster. */
-import { run } from '../parts/run.ts';
+import { run } from '../../programs/run.ts';
 
 export interface ClusterAccess {
   kubectl: string;

@@ -1,8 +1,8 @@
 /** The network of the namespace that the cluster runs in: the addresses of the nodes, and what they forward. */
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { makeInterface } from '../parts/network-interface.ts';
-import { run } from '../parts/run.ts';
+import { makeInterface } from '../../end-to-end/network-interface.ts';
+import { run } from '../../programs/run.ts';
 
 /** The address of the API server, and of what runs beside the cluster. */
 export const HOST_ADDRESS = '10.240.0.1';

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DebianPrograms } from '../parts/debian-programs.ts';
-import { run } from '../parts/run.ts';
-import { answersOk, type Daemons, flags } from './daemon.ts';
+import { answersOk, type Daemons, flags } from '../../end-to-end/daemon.ts';
+import type { DebianPrograms } from '../../end-to-end/debian-programs.ts';
+import { run } from '../../programs/run.ts';
 import { DNS_ADDRESS, type NodeAddresses, writePodNetwork } from './network.ts';
 
 export interface NodeOptions {

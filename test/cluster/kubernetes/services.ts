@@ -1,8 +1,8 @@
 /** What gives the cluster its Services, its names and its figures: kube-proxy, CoreDNS and the metrics server. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DebianPrograms } from '../parts/debian-programs.ts';
-import { answersOk, type Daemons, flags, isHealthy } from './daemon.ts';
+import { answersOk, type Daemons, flags, isHealthy } from '../../end-to-end/daemon.ts';
+import type { DebianPrograms } from '../../end-to-end/debian-programs.ts';
 import type { Kubectl } from './kubectl.ts';
 import { DNS_ADDRESS, HOST_ADDRESS } from './network.ts';
 

@@ -1,8 +1,8 @@
 /** The definitions of the custom resources that the chart can make, from the Go modules of the operators that own them. */
 import { copyFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { cachedPart, digestOf } from './cache.ts';
-import { run } from './run.ts';
+import { cachedPart, digestOf } from '../../programs/cache.ts';
+import { run } from '../../programs/run.ts';
 
 const MODULES = [
   {

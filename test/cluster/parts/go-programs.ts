@@ -1,8 +1,8 @@
 /** Kubernetes, etcd, CoreDNS and the metrics server, built from the Go modules that the folders of `programs/` pin. */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { cachedPart, digestOf } from './cache.ts';
-import { run } from './run.ts';
+import { cachedPart, digestOf } from '../../programs/cache.ts';
+import { buildGoProgram } from '../../programs/go-program.ts';
 
 const MODULES = resolve(import.meta.dirname, '../programs');
 /** The packages to build of each module, by the names of their programs. */
@@ -21,7 +21,6 @@ const PACKAGES: Record<string, Record<string, string>> = {
   'metrics-server': { 'metrics-server': 'sigs.k8s.io/metrics-server/cmd/metrics-server' },
 };
 const SOURCES = ['kubernetes/coredns/main.go', 'kubernetes/pause/main.go'];
-const BUILD_WITHIN_MS = 1_500_000;
 
 /** The folder of the built programs. The Go cache keeps compiled packages, so an interrupted build goes on. */
 export async function goPrograms(): Promise<string> {
@@ -37,16 +36,6 @@ export async function goPrograms(): Promise<string> {
         await buildGoProgram(join(MODULES, module), path, join(folder, name), flags);
       }
     }
-  });
-}
-
-/** Builds a static program of a package that the module in a folder pins. */
-export async function buildGoProgram(module: string, path: string, program: string, flags: string) {
-  const options = ['-trimpath', '-buildvcs=false', '-ldflags', flags];
-  await run('go', ['build', ...options, '-o', program, path], {
-    cwd: module,
-    env: { ...process.env, CGO_ENABLED: '0' },
-    timeoutMs: BUILD_WITHIN_MS,
   });
 }
 

@@ -3,9 +3,9 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PAUSE_IMAGE } from '../kubernetes/node.ts';
 import { DNS_IMAGE } from '../kubernetes/services.ts';
-import { BUILD_BASE, importImage, makeBaseImages, RUN_BASE } from './base-images.ts';
-import { cachedPart, digestOf } from './cache.ts';
-import { type ContainerEngine, startContainerEngine } from './container-engine.ts';
+import { BUILD_BASE, importImage, makeBaseImages, RUN_BASE } from '../../end-to-end/base-images.ts';
+import { cachedPart, digestOf } from '../../programs/cache.ts';
+import { type ContainerEngine, startContainerEngine } from '../../end-to-end/container-engine.ts';
 import { writeLaterVersion } from './later-version.ts';
 import type { Parts } from './parts.ts';
 

@@ -1,11 +1,11 @@
 /** All parts of the cluster that are built or fetched, from the cache when it has them. */
 import { join } from 'node:path';
 import { kafkaClasspath } from '@creditlane/embedded-kafka/jars';
+import { type DebianPrograms, debianPrograms } from '../../end-to-end/debian-programs.ts';
+import { type KubernetesClients, kubernetesClients } from '../../programs/kubernetes-clients.ts';
+import { prometheusPrograms } from '../../programs/prometheus-programs.ts';
 import { customResources } from './custom-resources.ts';
-import { type DebianPrograms, debianPrograms } from './debian-programs.ts';
 import { goPrograms } from './go-programs.ts';
-import { type KubernetesClients, kubernetesClients } from './kubernetes-clients.ts';
-import { prometheusPrograms } from './prometheus-programs.ts';
 
 export interface Parts {
   /** The folder of the built programs. */

@@ -1,7 +1,7 @@
 /** The programs of Debian's packages that the cluster runs on. */
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { unpackedPackages } from './debian-packages.ts';
+import { unpackedPackages } from '../programs/debian-packages.ts';
 
 /** With the libraries that they need and a small Debian lacks. */
 const PACKAGES = [

@@ -4,10 +4,10 @@
  */
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { cachedPart, digestOf } from './cache.ts';
+import { cachedPart, digestOf } from '../programs/cache.ts';
 import type { ContainerEngine } from './container-engine.ts';
 import type { DebianPrograms } from './debian-programs.ts';
-import { run } from './run.ts';
+import { run } from '../programs/run.ts';
 
 export const BUILD_BASE = 'creditlane/build-base:1';
 export const RUN_BASE = 'creditlane/run-base:1';

@@ -5,7 +5,7 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { run } from '../parts/run.ts';
+import { run } from '../programs/run.ts';
 
 export interface DaemonOptions {
   name: string;

@@ -1,5 +1,5 @@
 /** The interface of a network namespace, with its own addresses. */
-import { run } from './run.ts';
+import { run } from '../programs/run.ts';
 
 /** Makes the interfaces `<name>0`, which has the addresses, and `<name>1`, its other end, in an empty network namespace. */
 export async function makeInterface(name: string, addresses: readonly string[]): Promise<void> {

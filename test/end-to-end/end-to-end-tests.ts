@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { access, constants, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { createDataDir, removeDataDir } from '../../platform/temporary-data-dir.ts';
+import { createDataDir, removeDataDir } from '../platform/temporary-data-dir.ts';
 import { makeControlGroups, removeControlGroups } from './control-groups.ts';
-import { run } from './run.ts';
+import { run } from '../programs/run.ts';
 import { timed } from './timed.ts';
 
-const TEST_TASK = fileURLToPath(new URL('../../../tasks/test.ts', import.meta.url));
+const TEST_TASK = fileURLToPath(new URL('../../tasks/test.ts', import.meta.url));
 
 /**
  * What the tests run in. Its first process ends with this one, and all others with the first. What containerd, runc and

@@ -9,7 +9,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DebianPrograms } from './debian-programs.ts';
-import { run } from './run.ts';
+import { run } from '../programs/run.ts';
 
 export interface ContainerEngine {
   /** Where it listens, as the variable DOCKER_HOST says it. */
