@@ -5,8 +5,8 @@ import { type DemoRecords, seedDemoData } from '@creditlane/local/demo/demo';
 import { SERVICES } from '@creditlane/platform/services';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startRecordingReceiver } from '../faults/recording-receiver.ts';
-import { runSql } from '../faults/run-databases.ts';
 import { ApiClient, decisionPath } from '../platform/api-client.ts';
+import { runSql } from '../platform/run-sql.ts';
 import { dryRun, prepareDryRuns, renderAll } from './dry-run.ts';
 import { readInputs } from './inputs.ts';
 import {

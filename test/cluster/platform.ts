@@ -9,8 +9,13 @@ import { KEY_BYTES } from '@creditlane/crypto/key-ring';
 import { startKafka } from '@creditlane/embedded-kafka/embedded-kafka';
 import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
 import { platformKeyDigest } from '@creditlane/platform/secrets';
-import { type DatabaseOwner, SERVICES, usesKafka, variableOf } from '@creditlane/platform/services';
-import { databaseUrl } from '../faults/run-databases.ts';
+import {
+  DATABASES,
+  type DatabaseOwner,
+  SERVICES,
+  usesKafka,
+  variableOf,
+} from '@creditlane/platform/services';
 import { HOST_ADDRESS } from './kubernetes/network.ts';
 
 const POSTGRES_PORT = 5432;
@@ -109,8 +114,13 @@ export async function startOutsidePlatform(dir: string): Promise<OutsidePlatform
     },
     secrets: (prefix) =>
       secretManifests(SERVICES, variables, { prefix, adminDatabaseUrl: admin.href }),
-    databaseUrl: async (owner) =>
-      databaseUrl(owner, secret(variableOf(owner, 'DATABASE_PASSWORD')), POSTGRES_PORT),
+    async databaseUrl(owner) {
+      const url = new URL(postgres.adminUrl);
+      url.username = DATABASES[owner];
+      url.password = secret(variableOf(owner, 'DATABASE_PASSWORD'));
+      url.pathname = `/${DATABASES[owner]}`;
+      return url.href;
+    },
     close: async () => {
       await kafka.close();
       await postgres.close();

@@ -12,7 +12,7 @@ import { findFreePorts } from '@creditlane/supervision/free-ports';
 import { expect } from 'vitest';
 import { ApiClient } from '../platform/api-client.ts';
 import { eventually } from '../platform/eventually.ts';
-import { connect, runSql } from './run-databases.ts';
+import { connect, runSql } from '../platform/run-sql.ts';
 import type { SystemUnderTest } from './system-under-test.ts';
 
 /** Where a pull is interrupted. */

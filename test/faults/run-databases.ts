@@ -1,8 +1,8 @@
 /** The databases of the platform under test: what they store of a run, and whether work remains. */
 import type { TOPICS } from '@creditlane/events/topics';
-import { DATABASES, type DatabaseOwner, SERVICES } from '@creditlane/platform/services';
-import pg from 'pg';
+import { type DatabaseOwner, SERVICES } from '@creditlane/platform/services';
 import { eventually } from '../platform/eventually.ts';
+import { connect, runSql } from '../platform/run-sql.ts';
 import type { DeliveryRecord, OverdueAttempt, StoredDecision } from './history/history.ts';
 import { markerOf } from './history/marker.ts';
 
@@ -15,9 +15,6 @@ export const PUBLISHERS: readonly DatabaseOwner[] = SERVICES.flatMap((service) =
 );
 
 const DECISIONS_TOPIC = 'creditlane.decisions.v1' satisfies keyof typeof TOPICS;
-
-/** pg's message when a connection ends without an error of PostgreSQL. */
-const CUT_OFF = 'Connection terminated unexpectedly';
 
 interface DecisionRow {
   application_id: string;
@@ -148,44 +145,6 @@ function fromRow({ application_id, sequence, conditions, decision }: DecisionRow
     decision,
     marker: markerOf(application_id, conditions),
   };
-}
-
-/** The URL of a service's database on a PostgreSQL server at this port of this machine. */
-export function databaseUrl(owner: DatabaseOwner, password: string, port: number): string {
-  const name = DATABASES[owner];
-  return `postgres://${name}:${encodeURIComponent(password)}@127.0.0.1:${port}/${name}`;
-}
-
-/**
- * Connects, and tries again when PostgreSQL has cut the attempt off, as services do: it permits an attempt five
- * seconds, which a machine that starts several processes at once may exceed.
- */
-export function connect(url: string): Promise<pg.Client> {
-  return eventually('connection to PostgreSQL', async () => {
-    const client = new pg.Client({ connectionString: url });
-    client.on('error', () => undefined); // The query under way rejects with the same error.
-    try {
-      await client.connect();
-      return client;
-    } catch (error) {
-      if (error instanceof Error && error.message === CUT_OFF) return undefined;
-      throw error;
-    }
-  });
-}
-
-/** Runs one statement on a new connection: a fault may have broken every older one. */
-export async function runSql<Row extends object>(
-  url: string,
-  text: string,
-  values: unknown[] = [],
-): Promise<Row[]> {
-  const client = await connect(url);
-  try {
-    return (await client.query<Row>(text, values)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 /**

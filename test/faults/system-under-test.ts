@@ -6,12 +6,11 @@ import type { Demo, ServiceAddress } from '@creditlane/local/demo/demo';
 import { readJson } from '@creditlane/local/json-file';
 import { readSecrets } from '@creditlane/local/secrets-file';
 import { settingsOf } from '@creditlane/local/settings';
-import type { DatabaseUrls } from '@creditlane/platform/databases';
-import { DATABASES, type DatabaseOwner, SERVICES } from '@creditlane/platform/services';
+import { type DatabaseUrls, databaseUrlsOf } from '@creditlane/platform/databases';
+import { type DatabaseOwner, SERVICES } from '@creditlane/platform/services';
 import { eventually } from '../platform/eventually.ts';
 import { LaunchedPlatform, type LaunchOptions } from '../platform/launched-platform.ts';
 import { createDataDir, removeDataDir } from '../platform/temporary-data-dir.ts';
-import { databaseUrl } from './run-databases.ts';
 
 const READY_WITHIN_MS = 120_000;
 
@@ -128,13 +127,8 @@ export class SystemUnderTest {
   }
 
   async #databaseUrls(): Promise<DatabaseUrls> {
-    const { services } = await this.#secrets();
-    const port = Number((await this.#readPostmasterPid())[3]);
-    const urls = (Object.keys(DATABASES) as DatabaseOwner[]).map((owner) => [
-      owner,
-      databaseUrl(owner, services[owner].databasePassword, port),
-    ]);
-    return Object.fromEntries(urls) as DatabaseUrls;
+    const [, , , port] = await this.#readPostmasterPid();
+    return databaseUrlsOf(`postgres://127.0.0.1:${port}`, await this.#secrets(), '', SERVICES);
   }
 
   /** The environment of a command of the service. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { runSql } from './run-sql.ts';
 
 /** A value that must be nowhere in the clear, with the other ways of writing it, such as with dashes. */
 export interface Canary {
@@ -90,10 +91,10 @@ const TYPES = {
  */
 export async function* dumpDatabases(adminUrl: string): AsyncGenerator<Searched> {
   const names = 'SELECT datname FROM pg_database WHERE datallowconn ORDER BY 1';
-  for (const { datname } of await query(adminUrl, names)) {
+  for (const { datname } of await runSql(adminUrl, names)) {
     const url = new URL(adminUrl);
     url.pathname = `/${datname}`;
-    const tables = await query(
+    const tables = await runSql(
       url.href,
       `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
        WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1`,
@@ -105,7 +106,7 @@ export async function* dumpDatabases(adminUrl: string): AsyncGenerator<Searched>
 }
 
 async function dumpTable(url: string, table: string): Promise<Buffer> {
-  const rows = await query(url, `SELECT * FROM ${table}`, TYPES);
+  const rows = await runSql(url, { text: `SELECT * FROM ${table}`, types: TYPES });
   const values = rows.flatMap((row) => Object.values(row));
   const parts = values.map((it) => (Buffer.isBuffer(it) ? it : Buffer.from(String(it))));
   return Buffer.concat(parts.flatMap((part) => [part, Buffer.from('\n')]));
@@ -113,13 +114,13 @@ async function dumpTable(url: string, table: string): Promise<Buffer> {
 
 /** The present end of the write-ahead log. */
 export async function findWalEnd(adminUrl: string): Promise<string> {
-  const [row] = await query(adminUrl, 'SELECT pg_current_wal_insert_lsn() AS lsn');
+  const [row] = await runSql(adminUrl, 'SELECT pg_current_wal_insert_lsn() AS lsn');
   return String(row?.lsn);
 }
 
 /** What was written to the write-ahead log since its end was at `since`, file by file. */
 export async function* readWal(adminUrl: string, since: string): AsyncGenerator<Searched> {
-  const files = await query(
+  const files = await runSql(
     adminUrl,
     `SELECT name, CASE WHEN name = first.file_name THEN first.file_offset ELSE 0 END AS start,
        CASE WHEN name = last.file_name THEN last.file_offset ELSE size END AS stop
@@ -128,7 +129,7 @@ export async function* readWal(adminUrl: string, since: string): AsyncGenerator<
      WHERE name ~ '^[0-9A-F]{24}$' AND name BETWEEN first.file_name AND last.file_name ORDER BY name`,
   );
   for (const { name, start, stop } of files) {
-    const [row] = await query(
+    const [row] = await runSql(
       adminUrl,
       `SELECT pg_read_binary_file('pg_wal/${name}', ${start}, ${stop} - ${start}) AS bytes`,
     );
@@ -145,8 +146,8 @@ export async function seedLeak(adminUrl: string): Promise<Canary> {
   const text = `Seeded${randomBytes(24).toString('base64url')}`;
   const bytes = Buffer.from(text);
   const utf16 = Buffer.from(text, 'utf16le').toString('hex');
-  await query(adminUrl, 'CREATE TABLE leak (value text, bytes bytea)');
-  await query(
+  await runSql(adminUrl, 'CREATE TABLE leak (value text, bytes bytea)');
+  await runSql(
     adminUrl,
     `INSERT INTO leak VALUES ('<${bytes.toString('hex')}>', '\\x${utf16}'),
        ('<${bytes.toString('base64')}>', NULL), ('${text}' || repeat(' compressed', 1000), NULL)`,
@@ -160,19 +161,5 @@ export async function* readSegments(directory: string): AsyncGenerator<Searched>
     if (/\/\d{20}\.log$/.test(path)) {
       yield { place: 'Kafka', bytes: await readFile(join(directory, path)) };
     }
-  }
-}
-
-async function query(
-  url: string,
-  text: string,
-  types?: pg.CustomTypesConfig,
-): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query({ text, ...(types && { types }) })).rows;
-  } finally {
-    await client.end();
   }
 }

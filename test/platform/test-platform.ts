@@ -27,7 +27,6 @@ import type { Process } from '@creditlane/runtime/run';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { startWebhookInbox } from '@creditlane/webhook-inbox/webhook-inbox';
-import pg from 'pg';
 import { inject } from 'vitest';
 import {
   type Answer,
@@ -38,6 +37,7 @@ import {
 } from './api-client.ts';
 import { eventually } from './eventually.ts';
 import { startInRunMode } from './run-mode.ts';
+import { runSql } from './run-sql.ts';
 import { WebhookInboxClient } from './webhook-inbox-client.ts';
 
 export interface TestPlatformOptions {
@@ -182,14 +182,8 @@ export class TestPlatform {
   }
 
   /** Runs SQL in the database of a service: what makes time pass for a test, and what no operation shows. */
-  async runSql(service: keyof DatabaseUrls, text: string): Promise<Record<string, unknown>[]> {
-    const client = new pg.Client({ connectionString: this.databaseUrls[service] });
-    await client.connect();
-    try {
-      return (await client.query(text)).rows;
-    } finally {
-      await client.end();
-    }
+  runSql(service: keyof DatabaseUrls, text: string): Promise<Record<string, unknown>[]> {
+    return runSql(this.databaseUrls[service], text);
   }
 
   /** Creates an application of the first tenant's retailer and submits it to the tenant's creditor. */
