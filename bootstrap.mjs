@@ -31,7 +31,7 @@ const TASKS = {
   },
   faults: { file: 'tasks/faults.ts', about: 'run the long form of the fault injection tests' },
   image: {
-    file: 'test/image/main.ts',
+    file: 'tasks/image.ts',
     about:
       "make the image's file system without a container engine, and start every service from it",
   },

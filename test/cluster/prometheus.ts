@@ -1,9 +1,9 @@
 /** A real Prometheus beside the cluster, which scrapes the pods and evaluates the alert rules. */
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { ClusterInputs } from './inputs.ts';
-import type { Pod } from './installation.ts';
 import { answersOk, type Daemons, flags } from '../end-to-end/daemon.ts';
+import type { Pod } from './installation.ts';
+import type { ClusterOptions } from './kubernetes/cluster.ts';
 
 const MONITORING = resolve(import.meta.dirname, '../../deploy/monitoring');
 const RULES = ['alerts.yaml', 'slo.yaml'].map((file) => join(MONITORING, file));
@@ -26,7 +26,7 @@ interface Alert {
 /** Resolves once it is ready. */
 export async function startPrometheus(
   daemons: Daemons,
-  { parts, dir }: ClusterInputs,
+  { parts, dir }: ClusterOptions,
   pods: readonly Pod[],
 ): Promise<Prometheus> {
   // Debian's Prometheus has no discovery by the API server. The job is the service, as the chart's monitors set it.

@@ -9,15 +9,15 @@ import { SERVICES } from '@creditlane/platform/services';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ContainerEngine, startContainerEngine } from '../end-to-end/container-engine.ts';
+import { readInputs } from '../end-to-end/inputs.ts';
 import { makeInterface } from '../end-to-end/network-interface.ts';
 import { timed } from '../end-to-end/timed.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../platform/webhook-receiver.ts';
 import { Compose, composeServices } from './compose.ts';
-import { readInputs } from './inputs.ts';
-import { startTlsReceiver, type TlsReceiver } from './tls-receiver.ts';
+import type { ComposeInputs } from './parts.ts';
 
 /** A public address, because the dispatcher sends webhooks to no other. In the namespace it is this machine's own. */
-const RECEIVER_ADDRESS = '44.10.20.30';
-const RECEIVER_PORT = 8443;
+const RECEIVER = { host: '44.10.20.30', port: 8443 };
 const BASE_URL = 'http://127.0.0.1:3000/v1';
 const AUTHORITY = '/run/test-authority.crt';
 /** They make databases and topics, and end. */
@@ -25,17 +25,17 @@ const COMMANDS = ['databases', 'topics'];
 const READY = { timeout: 300_000 };
 const WEBHOOK = { timeout: 60_000 };
 
-const inputs = readInputs();
+const inputs = readInputs<ComposeInputs>();
 const authority = new TestCertificateAuthority((remove) => afterAll(remove));
 let engine: ContainerEngine;
 let compose: Compose;
-let receiver: TlsReceiver;
+let receiver: WebhookReceiver;
 let records: DemoRecords;
 
 beforeAll(async () => {
-  await makeInterface('host', [`${RECEIVER_ADDRESS}/32`]);
-  const files = authority.issue(`IP:${RECEIVER_ADDRESS}`);
-  receiver = await startTlsReceiver(RECEIVER_ADDRESS, RECEIVER_PORT, files);
+  await makeInterface('host', [`${RECEIVER.host}/32`]);
+  const files = authority.issue(`IP:${RECEIVER.host}`);
+  receiver = await startWebhookReceiver({ ...RECEIVER, certificate: files });
   engine = await startEngine();
   // The receiver's certificate is of an authority that no system trusts.
   const dispatcher = {

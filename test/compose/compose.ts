@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { openEnvFile } from '@creditlane/compose/env-file';
 import { SERVICES } from '@creditlane/platform/services';
 import { parse } from 'yaml';
-import { BUILD_BASE, RUN_BASE } from '../end-to-end/base-images.ts';
+import { BASES } from '../end-to-end/base-images.ts';
 import type { ContainerEngine } from '../end-to-end/container-engine.ts';
 import { run } from '../programs/run.ts';
 import type { ComposeParts } from './parts.ts';
@@ -50,7 +50,10 @@ export class Compose {
     await openEnvFile(compose.envFile, SERVICES);
     const services = Object.entries(await composeServices()).map(([name, { build }]) => [
       name,
-      { ...(build !== undefined && { build: BUILD }), ...additions[name] },
+      {
+        ...(build !== undefined && { build: { args: BASES, network: 'host' } }),
+        ...additions[name],
+      },
     ]);
     const override = { services: Object.fromEntries(services) };
     await writeFile(compose.#files[1] ?? '', JSON.stringify(override));
@@ -71,5 +74,3 @@ export class Compose {
     });
   }
 }
-
-const BUILD = { args: { BUILD_IMAGE: BUILD_BASE, BASE_IMAGE: RUN_BASE }, network: 'host' };

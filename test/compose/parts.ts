@@ -1,8 +1,8 @@
 /** The programs and files that the images and the end-to-end tests are made of, from the cache when it has them. */
 import { dirname, join } from 'node:path';
 import { kafkaClasspath } from '@creditlane/embedded-kafka/jars';
-import { cachedPart, digestOf } from '../programs/cache.ts';
 import { type DebianPrograms, debianPrograms } from '../end-to-end/debian-programs.ts';
+import { cachedPart, digestOf } from '../programs/cache.ts';
 import { buildGoProgram } from '../programs/go-program.ts';
 
 /** Its go.mod pins the release. Debian 12 has only version 1, which Docker's documentation no longer describes. */
@@ -15,6 +15,15 @@ export interface ComposeParts {
   dockerCompose: string;
   /** The folder of Kafka's jars. */
   kafkaJars: string;
+}
+
+export interface ComposeInputs {
+  parts: ComposeParts;
+  /** The data of Docker's engine, which has every image. */
+  dataDir: string;
+  /** An empty folder. */
+  dir: string;
+  cgroup: string;
 }
 
 export async function prepareParts(): Promise<ComposeParts> {

@@ -1,10 +1,10 @@
 /** Builds the images of compose.yaml: the product by deploy/Dockerfile, and what stands for those of PostgreSQL and Kafka. */
 import { cp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { BUILD_BASE, makeBaseImages, RUN_BASE } from '../end-to-end/base-images.ts';
-import { cachedPart, digestOf } from '../programs/cache.ts';
+import { BUILD_BASE, buildProduct, makeBaseImages } from '../end-to-end/base-images.ts';
 import { type ContainerEngine, startContainerEngine } from '../end-to-end/container-engine.ts';
 import { timed } from '../end-to-end/timed.ts';
+import { cachedPart, digestOf } from '../programs/cache.ts';
 import { Compose, composeServices } from './compose.ts';
 import type { ComposeParts } from './parts.ts';
 
@@ -37,7 +37,10 @@ export async function prepareImages(
     });
     const compose = await Compose.prepare(parts, engine, { dir });
     await timed('docker compose build', () => compose.run('build'));
-    await timed('the image for development', () => buildDevelopment(engine));
+    // skaffold.yaml builds it for development, and nothing else does.
+    await timed('the image for development', () =>
+      buildProduct(engine, 'creditlane:development', '--target', 'development'),
+    );
     // Images of earlier runs, whose names these have now.
     await engine.docker(['image', 'prune', '--force']);
     const format = '{{.Size}}\t{{.Repository}}:{{.Tag}}';
@@ -78,13 +81,4 @@ async function buildStandIn(engine: ContainerEngine, { name, image, dir, files }
   const base = ['--build-arg', `BASE_IMAGE=${BUILD_BASE}`];
   await engine.docker(['build', '--network=host', ...base, '--tag', image, context]);
   process.stdout.write(`          not the upstream image: ${image}\n`);
-}
-
-/** The image that skaffold.yaml builds for development, which nothing else builds. */
-async function buildDevelopment(engine: ContainerEngine): Promise<void> {
-  const bases = [`BUILD_IMAGE=${BUILD_BASE}`, `BASE_IMAGE=${RUN_BASE}`];
-  const args = bases.flatMap((base) => ['--build-arg', base]);
-  const file = ['--file', join(ROOT, 'deploy/Dockerfile'), '--target', 'development'];
-  const tag = ['--tag', 'creditlane:development'];
-  await engine.docker(['build', '--network=host', ...file, ...args, ...tag, ROOT]);
 }

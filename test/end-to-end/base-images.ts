@@ -3,14 +3,18 @@
  * with a shell and npm to build in, and one with Node alone, as a distroless image has it, to run in.
  */
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { cachedPart, digestOf } from '../programs/cache.ts';
+import { run } from '../programs/run.ts';
 import type { ContainerEngine } from './container-engine.ts';
 import type { DebianPrograms } from './debian-programs.ts';
-import { run } from '../programs/run.ts';
 
 export const BUILD_BASE = 'creditlane/build-base:1';
-export const RUN_BASE = 'creditlane/run-base:1';
+const RUN_BASE = 'creditlane/run-base:1';
+/** The arguments with which `deploy/Dockerfile` builds on these images. */
+export const BASES = { BUILD_IMAGE: BUILD_BASE, BASE_IMAGE: RUN_BASE };
+
+const ROOT = resolve(import.meta.dirname, '../..');
 
 const NPM = 'npm@11.6.2';
 /** The label of an image that names the folder and the changes that it was made of. */
@@ -36,6 +40,13 @@ export async function makeBaseImages(engine: ContainerEngine, debian: DebianProg
     `ENV ${path}`,
     `ENV NODE_EXTRA_CA_CERTS=${CERTIFICATES}`,
   ]);
+}
+
+/** Builds the image of all services by `deploy/Dockerfile`, or one of its stages. */
+export async function buildProduct(engine: ContainerEngine, tag: string, ...options: string[]) {
+  const bases = Object.entries(BASES).flatMap(([name, it]) => ['--build-arg', `${name}=${it}`]);
+  const image = ['--file', join(ROOT, 'deploy/Dockerfile'), '--tag', tag];
+  await engine.docker(['build', '--network=host', ...image, ...bases, ...options, ROOT]);
 }
 
 /**

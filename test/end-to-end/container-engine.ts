@@ -2,20 +2,17 @@
  * Docker's engine in a mount namespace of its own. For building images it has no network of its own and makes no firewall
  * rules; containers with networks need a network namespace, which the engine is started in.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { DebianPrograms } from './debian-programs.ts';
 import { run } from '../programs/run.ts';
+import { Daemons } from './daemon.ts';
+import type { DebianPrograms } from './debian-programs.ts';
 
 export interface ContainerEngine {
   /** Where it listens, as the variable DOCKER_HOST says it. */
   host: string;
   /** Runs the command `docker`, and resolves to what it prints. */
-  docker(args: readonly string[], input?: string): Promise<string>;
+  docker(args: readonly string[]): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -28,7 +25,6 @@ export interface EngineOptions {
   hasNetworks?: boolean;
 }
 
-const READY_WITHIN_MS = 60_000;
 /** Builds reach the registries by the network of the machine. */
 const NO_NETWORK = [
   '--bridge=none',
@@ -48,8 +44,6 @@ export async function startContainerEngine(
 ): Promise<ContainerEngine> {
   await Promise.all([dataDir, runDir].map((folder) => mkdir(folder, { recursive: true })));
   const host = `unix://${runDir}/docker.sock`;
-  const logFile = join(runDir, 'dockerd.log');
-  const log = openSync(logFile, 'a');
   const dockerd = [
     `--data-root=${dataDir}`,
     `--exec-root=${runDir}/exec`,
@@ -60,33 +54,23 @@ export async function startContainerEngine(
   ];
   // Its sockets and those of its containerd are in /run, which is another one in the namespace.
   const script = `mount -t tmpfs tmpfs /run && exec dockerd ${dockerd.join(' ')}`;
-  const child = spawn('unshare', ['--mount', 'sh', '-c', script], {
-    env,
-    stdio: ['ignore', log, log],
-  });
-  closeSync(log);
-  const docker = (args: readonly string[], input?: string) =>
+  const docker = (args: readonly string[]) =>
     run(join(root, 'usr/bin/docker'), ['--host', host, ...args], {
       env: { ...env, DOCKER_BUILDKIT: '1' },
-      ...(input !== undefined && { input }),
     });
-  const close = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    await ended;
-  };
-  const untilMs = performance.now() + READY_WITHIN_MS;
-  for (;;) {
-    const isReady = await docker(['version']).then(
-      () => true,
-      () => false,
-    );
-    if (isReady) return { host, docker, close };
-    if (child.exitCode !== null || performance.now() > untilMs) {
-      await close();
-      throw new Error(`dockerd did not start:\n${(await readFile(logFile, 'utf8')).slice(-2_000)}`);
-    }
-    await delay(250);
+  const daemons = new Daemons(runDir);
+  const close = () => daemons.stopAll();
+  try {
+    await daemons.start({
+      name: 'dockerd',
+      command: 'unshare',
+      args: ['--mount', 'sh', '-c', script],
+      env,
+      isReady: () => docker(['version']).then(() => true),
+    });
+  } catch (error) {
+    await close();
+    throw error;
   }
+  return { host, docker, close };
 }

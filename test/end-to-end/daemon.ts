@@ -1,4 +1,4 @@
-/** The long-running programs of the cluster: each logs to a file, is awaited until it serves, and is stopped by its id. */
+/** Long-running programs of end-to-end tests: each logs to a file, is awaited until it serves, and is stopped by its id. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -17,7 +17,8 @@ export interface DaemonOptions {
 }
 
 const READY_WITHIN_MS = 120_000;
-const STOP_WITHIN_MS = 10_000;
+/** Docker's engine ends after its containers, which compose.yaml gives 40 s. */
+const STOP_WITHIN_MS = 60_000;
 const QUOTED_LINES = 15;
 
 /** The programs that were started, which end in the reverse order of their start. */

@@ -1,4 +1,4 @@
-/** The programs of Debian's packages that the cluster runs on. */
+/** The programs of Debian's packages that containers run on. */
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unpackedPackages } from '../programs/debian-packages.ts';

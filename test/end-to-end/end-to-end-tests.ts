@@ -5,8 +5,9 @@ import { existsSync } from 'node:fs';
 import { access, constants, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { createDataDir, removeDataDir } from '../platform/temporary-data-dir.ts';
-import { makeControlGroups, removeControlGroups } from './control-groups.ts';
 import { run } from '../programs/run.ts';
+import { makeControlGroups, removeControlGroups } from './control-groups.ts';
+import { INPUTS_VARIABLE } from './inputs.ts';
 import { timed } from './timed.ts';
 
 const TEST_TASK = fileURLToPath(new URL('../../tasks/test.ts', import.meta.url));
@@ -28,9 +29,7 @@ export interface EndToEndTests<Inputs> {
   programs: readonly string[];
   /** The names of the control groups within that of the run. */
   controlGroups?: readonly string[];
-  /** The environment variable by which the tests get their inputs, as JSON. */
-  variable: string;
-  /** Makes in the machine's network, where registries are reached, what the tests need. */
+  /** Makes in the machine's network, where registries are reached, what `readInputs` gives the tests. */
   prepare(run: { dir: string; cgroup: string }): Promise<Inputs>;
 }
 
@@ -76,8 +75,8 @@ async function runOrRefuse<Inputs>(tests: EndToEndTests<Inputs>): Promise<number
   }
   const dir = await createDataDir(folder);
   const cgroup = `/creditlane-${folder}-${process.pid}`;
-  await makeControlGroups([cgroup, ...controlGroups.map((name) => `${cgroup}/${name}`)]);
   try {
+    await makeControlGroups([cgroup, ...controlGroups.map((name) => `${cgroup}/${name}`)]);
     const inputs = await tests.prepare({ dir, cgroup });
     return await runInNamespaces(tests, inputs);
   } finally {
@@ -87,15 +86,12 @@ async function runOrRefuse<Inputs>(tests: EndToEndTests<Inputs>): Promise<number
   }
 }
 
-async function runInNamespaces<Inputs>(
-  { folder, variable }: EndToEndTests<Inputs>,
-  inputs: Inputs,
-) {
+async function runInNamespaces<Inputs>({ folder }: EndToEndTests<Inputs>, inputs: Inputs) {
   const config = `test/${folder}/vitest.config.ts`;
   const test = [process.execPath, ...process.execArgv, TEST_TASK, '--config', config];
   const command = ['sh', '-c', MOUNT, 'sh', ...test, ...process.argv.slice(2)];
   const child = spawn('unshare', [...NAMESPACES, ...command], {
-    env: { ...process.env, [variable]: JSON.stringify(inputs) },
+    env: { ...process.env, [INPUTS_VARIABLE]: JSON.stringify(inputs) },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const [code] = await once(child, 'exit');

@@ -1,5 +1,6 @@
 /** A process in the root file system of the image: read-only, not root, without privileges. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { absolutePath, COMPILE_CACHE, NODE, USER } from './root-file-system.ts';
 
 /** In a mount namespace of its own, which ends with the process. */
@@ -18,15 +19,14 @@ export function spawnContained(
   folder: string,
   args: readonly string[],
   env: Record<string, string>,
-  stderr: 'inherit' | 'pipe' = 'inherit',
-): ChildProcess {
+): ChildProcessByStdio<null, Readable, Readable> {
   // chroot changes to the root; Node's arguments are relative to the image's folder.
   const node = [NODE, '--disable-warning=ExperimentalWarning', ...args.map(absolutePath)];
   return spawn(
     'unshare',
     ['--mount', '--propagation=private', 'sh', '-c', ENTER, folder, ...node],
     {
-      stdio: ['ignore', 'pipe', stderr],
+      stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...env,
         NODE_ENV: 'production',

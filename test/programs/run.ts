@@ -25,7 +25,8 @@ export async function run(
     timeout: timeoutMs,
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
-  child.stdin?.end(input);
+  // A program that ends before it has read everything says why by its exit code.
+  child.stdin?.on('error', () => undefined).end(input);
   const [out, err, [code, signal]] = await Promise.all([
     child.stdout === null ? '' : text(child.stdout),
     child.stderr === null ? '' : text(child.stderr),

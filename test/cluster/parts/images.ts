@@ -1,11 +1,11 @@
 /** The images that pods of the cluster use, as files of `docker save`. */
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { buildProduct, importImage, makeBaseImages } from '../../end-to-end/base-images.ts';
+import { type ContainerEngine, startContainerEngine } from '../../end-to-end/container-engine.ts';
+import { cachedPart, digestOf } from '../../programs/cache.ts';
 import { PAUSE_IMAGE } from '../kubernetes/node.ts';
 import { DNS_IMAGE } from '../kubernetes/services.ts';
-import { BUILD_BASE, importImage, makeBaseImages, RUN_BASE } from '../../end-to-end/base-images.ts';
-import { cachedPart, digestOf } from '../../programs/cache.ts';
-import { type ContainerEngine, startContainerEngine } from '../../end-to-end/container-engine.ts';
 import { writeLaterVersion } from './later-version.ts';
 import type { Parts } from './parts.ts';
 
@@ -25,23 +25,17 @@ export async function prepareImages(
   try {
     const files = [await clusterImages(engine, programs)];
     await makeBaseImages(engine, debian);
-    files.push(await buildProduct(engine, dir));
+    files.push(await buildVersions(engine, dir));
     return files;
   } finally {
     await engine.close();
   }
 }
 
-/** Builds the one image of all services, by deploy/Dockerfile, and on top of it that of the later version. */
-async function buildProduct(engine: ContainerEngine, dir: string): Promise<string> {
-  const bases = { BUILD_IMAGE: BUILD_BASE, BASE_IMAGE: RUN_BASE };
-  const args = Object.entries(bases).flatMap(([name, image]) => [
-    '--build-arg',
-    `${name}=${image}`,
-  ]);
-  const build = ['build', '--network=host', '--file', join(ROOT, 'deploy/Dockerfile')];
+/** Builds the image of all services, and on top of it that of the later version. */
+async function buildVersions(engine: ContainerEngine, dir: string): Promise<string> {
   const [before = '', after = ''] = TAGS.map((tag) => `${PRODUCT_REPOSITORY}:${tag}`);
-  await engine.docker([...build, ...args, '--tag', before, ROOT]);
+  await buildProduct(engine, before);
   const later = join(dir, 'later-version');
   await writeLaterVersion(ROOT, later);
   await writeFile(join(later, 'Dockerfile'), `FROM ${before}\nCOPY services services\n`);
