@@ -26,8 +26,7 @@ const TENANT = randomUUID();
 let database: OpenTestDatabase;
 beforeAll(async () => {
   database = await openTestDatabase('rotation', [
-    `CREATE TABLE things (id uuid PRIMARY KEY, tenant_id uuid NOT NULL, sealed bytea, sealed_with text)
-     WITH (autovacuum_enabled = false)`,
+    'CREATE TABLE things (id uuid PRIMARY KEY, tenant_id uuid NOT NULL, sealed bytea, sealed_with text)',
     'CREATE INDEX things_sealed_with ON things (sealed_with)',
   ]);
 });

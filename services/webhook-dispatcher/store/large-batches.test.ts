@@ -42,8 +42,6 @@ async function fillQueue({
   statistics?: Statistics;
 }): Promise<LeasedDelivery[]> {
   const vacuumAndAnalyze = () => database.sql.query('VACUUM ANALYZE deliveries_queue');
-  // Autovacuum could make other statistics at any time.
-  await database.sql.query('ALTER TABLE deliveries_queue SET (autovacuum_enabled = off)');
   if (statistics === 'an emptied queue') {
     await insertOthers();
     await database.sql.query('DELETE FROM deliveries');
