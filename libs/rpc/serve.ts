@@ -7,12 +7,11 @@ import { parseTrustedKeys, type TrustedKeys } from './credentials/identity-keys.
 import { DEFAULT_MAX_CONNECTION_AGE_MS, startGrpcServer } from './grpc/server.ts';
 import { startHttpServer } from './http/server.ts';
 import { TokenVerifier } from './identity.ts';
-import { DEFAULT_HOST } from './server-options.ts';
 import type { ServiceRoutes } from './service.ts';
 
 /** The address on which every port of a process listens. */
 export const HOST = setting.string('HOST', {
-  default: DEFAULT_HOST,
+  default: '0.0.0.0',
   about: 'The address to listen on.',
 });
 

@@ -1,5 +1,6 @@
 /** The options of the servers that listen on a port, and the defaults that all mounts share. */
 import type { Timeouts } from '@creditlane/runtime/http/limited-server';
+import type { Address } from '@creditlane/runtime/listen';
 import type { Certificates } from './credentials/certificates.ts';
 import type { ProcedureDeps } from './procedure/procedure.ts';
 import type { ServiceRoutes } from './service.ts';
@@ -15,22 +16,17 @@ export const DEFAULT_MAX_REQUEST_BYTES = 256 * 1024;
  */
 export const MAX_ANSWER_BYTES = 5 * 1024 * 1024;
 
-export type ServerOptions = ProcedureDeps & {
-  /** 0 selects a free port. */
-  port: number;
-  /** The address to listen on; all IPv4 addresses when left out. */
-  host?: string;
-  routes: readonly ServiceRoutes[];
-  maxMessageBytes?: number;
-  /** How long `close` waits for calls under way before it cuts their connections. */
-  gracePeriodMs?: number;
-  /** With certificates, callers must present one of the same authority; without, plain text. */
-  certificates?: Certificates | undefined;
-  /** How long clients may take; over gRPC, `headMs` is the time until a client begins HTTP/2. */
-  timeouts?: Timeouts;
-};
-
-export const DEFAULT_HOST = '0.0.0.0';
+export type ServerOptions = ProcedureDeps &
+  Address & {
+    routes: readonly ServiceRoutes[];
+    maxMessageBytes?: number;
+    /** How long `close` waits for calls under way before it cuts their connections. */
+    gracePeriodMs?: number;
+    /** With certificates, callers must present one of the same authority; without, plain text. */
+    certificates?: Certificates | undefined;
+    /** How long clients may take; over gRPC, `headMs` is the time until a client begins HTTP/2. */
+    timeouts?: Timeouts;
+  };
 
 /** Shorter than the deadline of a process's closers, so that calls which are cut are still reported. */
 export const DEFAULT_GRACE_PERIOD_MS = 8_000;

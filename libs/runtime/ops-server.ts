@@ -1,17 +1,12 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { closeHttpServer } from './close-http-server.ts';
 import type { Health } from './health.ts';
 import { createLimitedServer, type Timeouts } from './http/limited-server.ts';
+import { type Address, listen } from './listen.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { shareRenderings } from './telemetry/shared-renderings.ts';
 
-/** `port` 0 selects a free port. */
-export interface OpsServerOptions {
-  port: number;
-  /** The address to listen on; all addresses when left out, because a kubelet connects from outside. */
-  host?: string;
+export interface OpsServerOptions extends Address {
   health: Health;
   metrics: Metrics;
   timeouts?: Timeouts;
@@ -43,7 +38,7 @@ const MAX_CONNECTIONS = 256;
  * @throws the system's error when the server cannot listen on the port.
  */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
-  const { port, host = '0.0.0.0', health, metrics, timeouts } = options;
+  const { health, metrics, timeouts } = options;
   health.exportMetrics(metrics);
   const page: MetricsPage = {
     contentType: metrics.contentType,
@@ -57,10 +52,9 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
       () => send(response, text(500, 'internal error')),
     );
   });
-  server.listen(port, host);
-  await once(server, 'listening');
+  const { authority } = await listen(server, options);
   return {
-    url: urlOf(server.address() as AddressInfo),
+    url: `http://${authority}`,
     close: () => closeHttpServer(server, 0),
   };
 }
@@ -101,10 +95,4 @@ function json(status: number, value: object): Answer {
 
 function text(status: number, line: string): Answer {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${line}\n` };
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  const isWildcard = address === '0.0.0.0' || address === '::';
-  const host = isWildcard ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
-  return `http://${host}:${port}`;
 }

@@ -1,4 +1,5 @@
 /** The settings of the gateway. */
+import { HOST } from '@creditlane/rpc/serve';
 import { type SettingValues, setting } from '@creditlane/runtime/setting';
 import { parsePublicUrl } from './public-url.ts';
 
@@ -6,7 +7,7 @@ import { parsePublicUrl } from './public-url.ts';
 export const DEFAULT_PUBLIC_URL = 'http://127.0.0.1:8080';
 
 export const SETTINGS = {
-  host: setting.string('HOST', { default: '0.0.0.0', about: 'The address to listen on.' }),
+  host: HOST,
   port: setting.port('PORT', { default: 8080, about: 'The port of the REST interface.' }),
   publicUrl: setting.parsed('PUBLIC_URL', parsePublicUrl, {
     type: 'URL',

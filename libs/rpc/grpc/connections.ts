@@ -1,13 +1,11 @@
 /** The connections of a gRPC server, which grpc-js itself accepts in any number and for any time. */
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { type Address, listen } from '@creditlane/runtime/listen';
 
 /** The client's preface and the header of its first SETTINGS frame (RFC 9113, 3.4), which it sends at once. */
 const PREFACE_BYTES = 24 + 9;
 
-export interface ConnectionLimits {
-  host: string;
-  port: number;
+export interface ConnectionLimits extends Address {
   /** How long a client may take to begin HTTP/2, or to begin TLS. */
   prefaceMs: number;
   maxConnections: number;
@@ -55,10 +53,9 @@ export async function acceptConnections(
     });
     serve(socket);
   });
-  server.listen(port, host);
-  await once(server, 'listening');
+  const listening = await listen(server, { host, port });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: listening.port,
     admit(peer) {
       const socket = open.get(peer);
       if (socket !== undefined) withoutCall.delete(socket);

@@ -21,7 +21,6 @@ import { MAX_TIMEOUT_MS } from '../procedure/call-deadline.ts';
 import { type AdmittedCall, createProcedures, type Procedure } from '../procedure/procedure.ts';
 import {
   DEFAULT_GRACE_PERIOD_MS,
-  DEFAULT_HOST,
   DEFAULT_MAX_REQUEST_BYTES,
   type ServerOptions,
 } from '../server-options.ts';
@@ -60,7 +59,7 @@ type Admissions = WeakMap<Metadata, AdmittedCall>;
  */
 export async function startGrpcServer({
   port,
-  host = DEFAULT_HOST,
+  host,
   routes,
   maxMessageBytes = DEFAULT_MAX_REQUEST_BYTES,
   gracePeriodMs = DEFAULT_GRACE_PERIOD_MS,

@@ -1,8 +1,6 @@
 /** Services mounted for people, browsers and curl: the Connect protocol over HTTP/1.1. */
-import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
@@ -13,13 +11,13 @@ import {
   type Timeouts,
   timeoutOptions,
 } from '@creditlane/runtime/http/limited-server';
+import { listen } from '@creditlane/runtime/listen';
 import { REPLAYED } from '../call.ts';
 import type { Certificates } from '../credentials/certificates.ts';
 import { internal, toConnectError } from '../fault.ts';
 import { type AdmittedCall, createProcedures, type Procedure } from '../procedure/procedure.ts';
 import {
   DEFAULT_GRACE_PERIOD_MS,
-  DEFAULT_HOST,
   DEFAULT_MAX_REQUEST_BYTES,
   type ServerOptions,
 } from '../server-options.ts';
@@ -35,7 +33,7 @@ const ADMITTED = createContextKey<AdmittedCall | undefined>(undefined);
  */
 export async function startHttpServer({
   port,
-  host = DEFAULT_HOST,
+  host,
   routes,
   maxMessageBytes = DEFAULT_MAX_REQUEST_BYTES,
   gracePeriodMs = DEFAULT_GRACE_PERIOD_MS,
@@ -56,14 +54,11 @@ export async function startHttpServer({
     acceptCompression: [],
   });
   const server = openServer(certificates, timeouts, serve);
-  server.listen(port, host);
-  await once(server, 'listening');
-
-  const bound = (server.address() as AddressInfo).port;
+  const listening = await listen(server, { host, port });
   let closing: Promise<void> | undefined;
   return {
-    url: `${certificates === undefined ? 'http' : 'https'}://${host === DEFAULT_HOST ? '127.0.0.1' : host}:${bound}`,
-    port: bound,
+    url: `${certificates === undefined ? 'http' : 'https'}://${listening.authority}`,
+    port: listening.port,
     close() {
       closing ??= closeHttpServer(server, gracePeriodMs);
       return closing;

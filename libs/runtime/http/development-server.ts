@@ -2,20 +2,16 @@
  * HTTP servers for development: without credentials, for programs and browsers of one machine, with limits.
  * Requests by other names than those of `host` and of loopback, and from pages of other sites, are refused.
  */
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { closeHttpServer } from '../close-http-server.ts';
+import { type Address, listen } from '../listen.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createLimitedServer, type Timeouts } from './limited-server.ts';
 import { findRefusal, hostsOf } from './request-origin.ts';
 
-export interface DevelopmentServerOptions {
+export interface DevelopmentServerOptions extends Address {
   /** Who answers, for the log. */
   name: string;
-  host: string;
-  /** 0 for any free port. */
-  port: number;
   log: Log;
   timeouts?: Timeouts | undefined;
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
@@ -47,7 +43,7 @@ const SECURITY_HEADERS = new Map([
 export async function startDevelopmentServer(
   options: DevelopmentServerOptions,
 ): Promise<DevelopmentServer> {
-  const { name, host, port, log, timeouts, handle } = options;
+  const { name, host, log, timeouts, handle } = options;
   let hosts: ReadonlySet<string> = new Set();
   // A request without Host is refused below, with the headers of every answer.
   const server = createLimitedServer(
@@ -73,13 +69,11 @@ export async function startDevelopmentServer(
     }
   });
 
-  server.listen(port, host);
-  await once(server, 'listening');
-  const { port: taken } = server.address() as AddressInfo;
-  hosts = hostsOf(host, taken);
+  const { port, authority } = await listen(server, options);
+  hosts = hostsOf(host, port);
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= closeHttpServer(server, 0));
-  return { url: `http://${host}:${taken}`, close };
+  return { url: `http://${authority}`, close };
 }
 
 /** The body of a request as UTF-8 text; undefined when it is larger than the limit: the rest is read and dropped. */

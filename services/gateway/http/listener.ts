@@ -1,9 +1,9 @@
 /** The gateway's HTTP server: its limits, and how it stops without losing a request. */
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { closeHttpServer } from '@creditlane/runtime/close-http-server';
 import { createLimitedServer, type Timeouts } from '@creditlane/runtime/http/limited-server';
+import { type Address, listen } from '@creditlane/runtime/listen';
 import { type Handle, handleInTurn } from './pipelining.ts';
 import { UnparsedBytes } from './unparsed-bytes.ts';
 
@@ -19,9 +19,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-export interface ListenerOptions {
-  host: string;
-  port: number;
+export interface ListenerOptions extends Address {
   graceMs: number;
   /**
    * How long an idle connection stays open once the gateway closes. Without this time, a client that sends one request after
@@ -101,13 +99,10 @@ export async function startListener(
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   server.on('clientError', (error, socket: Socket) => unparsed.refuse(error, socket));
 
-  server.listen(port, host);
-  await once(server, 'listening');
-  const address = server.address() as AddressInfo;
-  const hostname = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  const listening = await listen(server, { host, port });
   return {
-    url: `http://${hostname}:${address.port}`,
-    port: address.port,
+    url: `http://${listening.authority}`,
+    port: listening.port,
     get closing() {
       return closing;
     },
