@@ -1,6 +1,6 @@
 /** HTTP servers that limit what clients take: time, connections, and memory of answers that are not read. */
 import { createServer, type Server, type ServerOptions, type ServerResponse } from 'node:http';
-import { limitConnections } from './idle-connections.ts';
+import { limitConnections } from './connections.ts';
 import { cutUnreadAnswers } from './unread-answers.ts';
 
 export interface Timeouts {
@@ -15,7 +15,7 @@ export interface Timeouts {
 export interface ServerLimits {
   timeouts?: Timeouts | undefined;
   maxConnections: number;
-  /** Connections without such an answer are closed first when there are too many. */
+  /** Connections without such an answer, which may be still under way, are closed first when there are too many. */
   isAuthenticated?: (res: ServerResponse) => boolean;
   /** Called with a code for each connection that is cut. */
   onRefusal?: (code: 'too_many_connections' | 'answer_not_read') => void;

@@ -149,18 +149,18 @@ function readSlowly({ socket }: TestSocket): void {
 describe('with as many connections as the limit allows', () => {
   const MAX = 20;
   const text = (path: string) => requestText(`GET ${path}`, ['Host: gateway']);
-  let waiting = 0;
+  let waiting: number;
   let refusals: string[];
   let full: Awaited<ReturnType<typeof startListener>>;
   let clients: TestSocket[];
-  const fill = async (path: string, count = MAX) => {
-    for (let i = 0; i < count; i += 1) clients.push(await openTestSocket(full.port, text(path)));
+  const fill = async (request: string, count = MAX) => {
+    for (let i = 0; i < count; i += 1) clients.push(await openTestSocket(full.port, request));
   };
   const served = () => clients.flatMap((one) => one.statuses()).length;
   const closedOf = () => clients.map(({ socket }) => socket.destroyed);
 
   beforeEach(async () => {
-    [refusals, clients] = [[], []];
+    [refusals, clients, waiting] = [[], [], 0];
     full = await startListener(
       {
         ...ADDRESS,
@@ -169,12 +169,9 @@ describe('with as many connections as the limit allows', () => {
         onRefusal: (code) => refusals.push(code),
       },
       (req, res) => {
-        if (req.url === '/waits') {
-          waiting += 1;
-          return;
-        }
-        if (req.url === '/with-key') res.setHeader('RateLimit', 'x');
-        res.end('served');
+        if (req.url?.endsWith('/with-key')) res.setHeader('RateLimit', 'x');
+        if (req.url?.startsWith('/waits')) waiting += 1;
+        else res.end('served');
       },
     );
   });
@@ -184,17 +181,36 @@ describe('with as many connections as the limit allows', () => {
   });
 
   test('all idle, a new one is served, and the one idle longest without a key is closed', async () => {
-    await fill('/with-key', 1);
-    await fill('/', MAX - 1);
+    await fill(text('/with-key'), 1);
+    await fill(text('/'), MAX - 1);
     await expect.poll(served).toBe(MAX);
-    await fill('/', 1);
+    await fill(text('/'), 1);
     await expect.poll(served).toBe(MAX + 1);
     await expect.poll(closedOf).toEqual(clients.map((_, index) => index === 1));
     expect(refusals).toEqual([]);
   });
 
-  test('all with a request under way, a new one is closed and counted, until a place is free', async () => {
-    await fill('/waits');
+  test.each([
+    { what: 'without a key', request: text('/waits') },
+    {
+      what: 'that is still arriving',
+      request: requestText('POST /waits/with-key', ['Host: gateway', 'Content-Length: 9'], 'part'),
+    },
+  ])(
+    'all with a request under way $what, a new one is served, and the first of them is closed and counted',
+    async ({ request }) => {
+      await fill(text('/waits/with-key'), 1);
+      await fill(request, MAX - 1);
+      await expect.poll(() => waiting).toBe(MAX);
+      await fill(text('/'), 1);
+      await expect.poll(served).toBe(1);
+      await expect.poll(closedOf).toEqual(clients.map((_, index) => index === 1));
+      expect(refusals).toEqual(['too_many_connections']);
+    },
+  );
+
+  test('all with a request under way that is served, a new one is closed and counted, until a place is free', async () => {
+    await fill(text('/waits/with-key'));
     await expect.poll(() => waiting).toBe(MAX);
     expect(await (await openTestSocket(full.port, text('/'))).closed).toBe('');
     expect(refusals).toEqual(['too_many_connections']);

@@ -28,7 +28,7 @@ export interface ListenerOptions extends Address {
   closeIdleMs?: number;
   timeouts?: Timeouts;
   maxConnections?: number;
-  /** Connections without such an answer are closed first when there are too many. */
+  /** Connections without such an answer, which may be still under way, are closed first when there are too many. */
   isAuthenticated?: (res: ServerResponse) => boolean;
   /** Whether the process is about to close: each answer then ends its connection. */
   isDraining?: () => boolean;
