@@ -1,4 +1,4 @@
-/** Which connections of a server are closed for a new one above a limit. */
+/** Which connections of a server are closed: for a new one above a limit, and when the server closes. */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -65,4 +65,21 @@ export function limitConnections(
       (authenticated.has(socket) ? idleAuthenticated : idle).add(socket);
     });
   });
+}
+
+/**
+ * Has `server.closeIdleConnections` close connections on which nothing has arrived, too, such as those that a browser opens
+ * ahead. Node takes each for one with a request under way, for which a server that closes waits.
+ */
+export function countUnusedAsIdle(server: Server): void {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  const closeIdleConnections = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => {
+    closeIdleConnections();
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+  };
 }

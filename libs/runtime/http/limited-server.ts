@@ -1,6 +1,6 @@
 /** HTTP servers that limit what clients take: time, connections, and memory of answers that are not read. */
 import { createServer, type Server, type ServerOptions, type ServerResponse } from 'node:http';
-import { limitConnections } from './connections.ts';
+import { countUnusedAsIdle, limitConnections } from './connections.ts';
 import { cutUnreadAnswers } from './unread-answers.ts';
 
 export interface Timeouts {
@@ -42,6 +42,7 @@ export function createLimitedServer(limits: ServerLimits, options: ServerOptions
   limitConnections(server, maxConnections, isAuthenticated, () =>
     onRefusal('too_many_connections'),
   );
+  countUnusedAsIdle(server);
   cutUnreadAnswers(server, timeouts.unreadMs, () => onRefusal('answer_not_read'));
   return server;
 }

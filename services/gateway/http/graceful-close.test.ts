@@ -109,6 +109,15 @@ test('an idle connection is kept for a while after the gateway begins to close',
   expect(performance.now() - beganMs).toBeGreaterThan(200);
 });
 
+test('a connection on which nothing was sent is closed like an idle one', async () => {
+  // Longer than the test may take.
+  await start({ graceMs: 600_000 });
+  const { closed } = await openTestSocket(listener.port);
+  // Once this one is answered, the server has accepted the other.
+  await sendOne(new Agent());
+  await Promise.all([listener.close(), closed]);
+});
+
 test('a request that arrives before the gateway becomes unready is answered with the end of its connection', async () => {
   await start();
   onArrival = () => {
