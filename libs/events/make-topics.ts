@@ -12,4 +12,5 @@ await run(
     await ensureTopics({ config, log });
     await ensureAccess({ config, users, log });
   },
+  { isCommand: true },
 );

@@ -39,4 +39,5 @@ await run(
     await raisePartitions({ config, topic, partitions, handledWithinMs, log });
     log.info({ topic, partitions }, 'every producer knows the partitions; publishing may go on');
   },
+  { isCommand: true },
 );

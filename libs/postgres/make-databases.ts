@@ -29,13 +29,18 @@ function parseDatabases(text: string): OwnedDatabase[] {
   });
 }
 
-await run('databases', settings, async ({ adminUrl, databases, setPasswords }, { log }) => {
-  const openDatabases = await ensureDatabases(adminUrl, databases, { setPasswords });
-  if (openDatabases.length > 0) {
-    log.warn(
-      { openDatabases },
-      'every role may connect to these databases, which a superuser can close',
-    );
-  }
-  log.info({ databases: databases.map(({ name }) => name) }, 'databases ready');
-});
+await run(
+  'databases',
+  settings,
+  async ({ adminUrl, databases, setPasswords }, { log }) => {
+    const openDatabases = await ensureDatabases(adminUrl, databases, { setPasswords });
+    if (openDatabases.length > 0) {
+      log.warn(
+        { openDatabases },
+        'every role may connect to these databases, which a superuser can close',
+      );
+    }
+    log.info({ databases: databases.map(({ name }) => name) }, 'databases ready');
+  },
+  { isCommand: true },
+);

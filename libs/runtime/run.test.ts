@@ -295,3 +295,33 @@ test('a command goes on when nobody reads its results any more', async () => {
   const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   expect([JSON.parse(errors).msg, code]).toEqual(['all done', 0]);
 });
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)(
+  'a command that %s ends before its work is done closes everything and exits with %i',
+  async (signal, exitCode) => {
+    const body = `
+      life.closers.add('part', () => process.stderr.write('closed'));
+      process.stdout.write('at work');
+      await new Promise(() => setInterval(() => {}, 60_000));
+    `;
+    const child = startProcess(body, {}, [], { isCommand: true });
+    child.stdout.once('data', () => child.kill(signal));
+    const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect(errors).toMatch(/closed/);
+    expect(code).toBe(exitCode);
+  },
+);
+
+test('a command whose work is done when SIGTERM arrives exits with its own code', async () => {
+  const body = `
+    process.exitCode = 1;
+    setInterval(() => {}, 60_000);
+    setImmediate(() => process.stdout.write('done'));
+  `;
+  const child = startProcess(body, {}, [], { isCommand: true });
+  child.stdout.once('data', () => child.kill('SIGTERM'));
+  expect(await once(child, 'exit')).toEqual([1, null]);
+});

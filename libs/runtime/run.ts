@@ -15,8 +15,8 @@ import { startTracing, TRACING } from './telemetry/tracing.ts';
 export const CLOSE_DEADLINE_MS = 20_000;
 /** How long a shutdown waits for a start that is still under way. */
 const START_GRACE_MS = 2_000;
-/** 128 + SIGINT, as shells report a process that was interrupted. */
-const EXIT_INTERRUPTED = 130;
+/** 128 and the signal's number, as shells report a process that a signal has ended. */
+const EXIT_SIGNALLED = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /** What every part of a process shares. */
 export interface Process {
@@ -32,7 +32,7 @@ export interface RunOptions {
   /** In place of CLOSE_DEADLINE_MS. */
   closeWithinMs?: number;
   /**
-   * The process does no more than its start, and prints results: its log goes to standard error, and it goes on when nobody
+   * The process does no more than its start, and may print results: its log goes to standard error, and it goes on when nobody
    * reads the results any more, as with `| head`.
    */
   isCommand?: boolean;
@@ -45,7 +45,7 @@ export interface RunOptions {
  * With the argument `--check` it only prints whether the settings are valid. After SIGTERM or SIGINT
  * the process is not ready, waits `DRAIN_TIME` for load balancers to notice, and closes everything. A
  * second SIGINT exits at once; any other further signal changes nothing. After a failed start, a failed closer or an uncaught error the exit code
- * is 1.
+ * is 1. A command that a signal ends before its work is done exits with 128 and the signal's number, because 0 would report the work as done.
  */
 export async function run<S extends Settings>(
   name: string,
@@ -121,11 +121,11 @@ async function live(
   // A later microtask, so that the signal handlers are installed before the start begins.
   const started = Promise.resolve().then(start);
   let interruptions = 0;
-  const stop = async (signal: NodeJS.Signals) => {
+  const stop = async (signal: keyof typeof EXIT_SIGNALLED) => {
     if (signal === 'SIGINT') interruptions += 1;
     if (state.now === 'stopping') {
       // SIGTERM comes from programs, perhaps from two. Two SIGINT are a person's, who does not want to wait.
-      if (interruptions > 1) process.exit(EXIT_INTERRUPTED);
+      if (interruptions > 1) process.exit(EXIT_SIGNALLED.SIGINT);
       return;
     }
     const servesNow = state.now === 'running';
@@ -135,7 +135,9 @@ async function live(
     if (servesNow) await delay(drainMs);
     const exitCode = await closeAll(life, started, closeWithinMs);
     log.info('stopped');
-    process.exit(exitCode);
+    if (!isCommand || exitCode !== 0) process.exit(exitCode);
+    // A command that has started has done its work.
+    process.exit(servesNow ? process.exitCode : EXIT_SIGNALLED[signal]);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
 
