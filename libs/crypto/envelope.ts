@@ -56,10 +56,13 @@ export class SealError extends LoggableError {
  * have the new file of the ring some minutes earlier. Until then a call is refused as one that may be repeated.
  */
 export class UnknownKeyError extends Fault {
-  constructor() {
-    super('unavailable', 'unavailable', 'the key ring does not contain the key of a record', {
-      retryAfterS: 5,
-    });
+  /** @param missing the id of the key, and the table with records that it wraps, where they are known */
+  constructor(missing?: { keyId: string; table: string }) {
+    const key =
+      missing === undefined
+        ? 'the key of a record'
+        : `the key ${missing.keyId}, which wraps records of ${missing.table}`;
+    super('unavailable', 'unavailable', `the key ring does not contain ${key}`, { retryAfterS: 5 });
   }
 }
 

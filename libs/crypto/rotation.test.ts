@@ -225,13 +225,13 @@ describe('a rotation', () => {
     await expect.poll(() => keyIdsOpenedBy(ringOf(NEW, OLD))).toEqual(['k2']);
   });
 
-  test('is refused with a ring that lacks the key of a record', async () => {
+  test('is refused with a ring that lacks the key of a record, with the key and the table', async () => {
     await insert(ringOf(OLD));
-    await expect(requireKeys(ringOf(NEW), [things()])).rejects.toThrow(UnknownKeyError);
-    await expect(startRotation(ringOf(NEW), [things()], silentLog)).rejects.toThrow(
-      UnknownKeyError,
-    );
-    await expect(rewrapTable(ringOf(NEW), things())).rejects.toThrow(UnknownKeyError);
+    const problem = 'the key ring does not contain the key k1, which wraps records of things';
+    const refusal = expect.objectContaining({ name: UnknownKeyError.name, message: problem });
+    await expect(requireKeys(ringOf(NEW), [things()])).rejects.toEqual(refusal);
+    await expect(startRotation(ringOf(NEW), [things()], silentLog)).rejects.toEqual(refusal);
+    await expect(rewrapTable(ringOf(NEW), things())).rejects.toEqual(refusal);
     await requireKeys(ringOf(NEW, OLD), [things()]);
   });
 });

@@ -52,9 +52,12 @@ export interface Rotation {
  */
 export async function requireKeys(ring: KeyRing, tables: readonly SealedTable[]): Promise<void> {
   for (const table of tables) {
-    const keyIds = await table.findKeyIds();
-    if (!keyIds.every((keyId) => ring.has(keyId))) throw new UnknownKeyError();
+    for (const keyId of await table.findKeyIds()) requireKey(ring, keyId, table);
   }
+}
+
+function requireKey(ring: KeyRing, keyId: string, { name }: SealedTable): void {
+  if (!ring.has(keyId)) throw new UnknownKeyError({ keyId, table: name });
 }
 
 /**
@@ -89,7 +92,7 @@ async function rewrapOnce<R extends SealedRecord>(
   const pass = { rewrapped: 0, left: 0 };
   for (const keyId of await table.findKeyIds()) {
     if (keyId === ring.currentId) continue;
-    if (!ring.has(keyId)) throw new UnknownKeyError();
+    requireKey(ring, keyId, table);
     const { rewrapped, left } = await rewrapKey(ring, table, keyId, stop);
     pass.rewrapped += rewrapped;
     pass.left += left;

@@ -1,9 +1,8 @@
 /** Runs a command of a service, which the first argument of the process names. */
-import { parseArgs } from 'node:util';
 import { run } from '@creditlane/runtime/run';
 import type { Settings } from '@creditlane/runtime/setting';
 import type { ServiceDeclaration } from './define-service.ts';
-import { CommandOptionError, type ServiceCommand } from './service-command.ts';
+import { CommandOptionError, readCommandOptions, type ServiceCommand } from './service-command.ts';
 import { localSettings } from './settings.ts';
 import { openServiceDatabase } from './start-service.ts';
 
@@ -32,8 +31,8 @@ export async function runServiceCommand<D extends ServiceDeclaration>(
         const names = ['--check', ...Object.keys(commands).map((key) => `--${key}`)];
         throw new CommandOptionError(`${name} is none of ${names.join(', ')}`);
       }
-      const { options, statementTimeoutMs } = command;
-      const { values } = parseArgs({ args, options });
+      const options = readCommandOptions(args, command);
+      const { statementTimeoutMs } = command;
       if (declared === undefined) throw new Error(`${service.name} has no database`);
       const ofDatabase = {
         ...declared,
@@ -44,10 +43,7 @@ export async function runServiceCommand<D extends ServiceDeclaration>(
       try {
         const database = await openServiceDatabase(service, ofDatabase, life);
         const print = (result: object) => void process.stdout.write(`${JSON.stringify(result)}\n`);
-        const isDone = await command.run(
-          { settings, database, log: life.log, print },
-          { ...values },
-        );
+        const isDone = await command.run({ settings, database, log: life.log, print }, options);
         if (!isDone) process.exitCode = 1;
       } finally {
         await life.closers.close();

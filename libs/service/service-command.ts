@@ -1,4 +1,5 @@
 /** Commands of a service: they run beside its processes, with its settings, on its database. */
+import { parseArgs } from 'node:util';
 import type { Database } from '@creditlane/postgres/database';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import type { Settings, SettingValues } from '@creditlane/runtime/setting';
@@ -29,6 +30,35 @@ export interface ServiceCommand<S extends Settings> {
 
 /** The options of a command are not those that it takes. */
 export class CommandOptionError extends LoggableError {}
+
+/**
+ * The options of a command line.
+ * @throws CommandOptionError for an argument that the command does not take, an option without its value, and one that is given
+ * twice, of which only the last would count
+ */
+export function readCommandOptions(
+  args: string[],
+  { options }: Pick<ServiceCommand<Settings>, 'options'>,
+): CommandOptions {
+  const { values, tokens } = parsedArgs(args, options);
+  const names = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) throw new CommandOptionError(`--${repeated} is given twice`);
+  return { ...values };
+}
+
+function parsedArgs(args: string[], options: ServiceCommand<Settings>['options']) {
+  try {
+    return parseArgs({ args, options, tokens: true });
+  } catch (error) {
+    const [problem] = (error as Error).message.split(/\.\s/);
+    const taken = Object.entries(options).map(([name, { type }]) =>
+      type === 'string' ? `--${name} VALUE` : `--${name}`,
+    );
+    const rule = taken.length === 0 ? 'takes no options' : `takes ${taken.join(', ')}`;
+    throw new CommandOptionError(`${problem}; the command ${rule}`);
+  }
+}
 
 /**
  * The UUID of an option, in lower case.

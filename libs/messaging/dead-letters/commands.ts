@@ -163,8 +163,10 @@ async function discard({ database, print }: Context, options: CommandOptions): P
 
 /** @throws CommandOptionError without the option, or when it is no number of a dead letter */
 function idOf(options: CommandOptions, name: string): number {
-  const value = Number(options[name]);
-  if (!Number.isSafeInteger(value) || value < 0) {
+  const text = String(options[name]);
+  const value = Number(text);
+  // An empty text, as an unset shell variable gives it, would be 0.
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) {
     throw new CommandOptionError(`--${name} must be given, as the number of a dead letter`);
   }
   return value;

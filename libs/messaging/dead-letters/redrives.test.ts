@@ -288,6 +288,15 @@ test('a redrive without a choice of dead letters or without a name is refused', 
   }
 });
 
+test.each(['', ' ', '1e0', '-1', '1.5', '9007199254740993'])(
+  'the text %j, which is no number of a dead letter, is refused',
+  async (text) => {
+    const problem = 'must be given, as the number of a dead letter';
+    await expect(runCommand('dead-letter', { id: text })).rejects.toThrow(`--id ${problem}`);
+    await expect(runCommand('dead-letters', { after: text })).rejects.toThrow(`--after ${problem}`);
+  },
+);
+
 test('a dead letter that is given up counts no more, and the record says who did it and why', async () => {
   const id = await storeDeadLetter('no such event type');
   const options = { id: String(id), by: 'ana', reason: 'a test of another team' };

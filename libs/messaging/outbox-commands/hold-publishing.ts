@@ -30,7 +30,8 @@ const releaseAll = defineStatement(
 );
 
 export class HoldLostError extends LoggableError {
-  override message = 'relays publish again: the hold was not renewed in time';
+  override message =
+    'the hold has ended early: it was not renewed in time, so that relays publish again, or another hold has begun';
 }
 
 export interface PublishingHold {
@@ -43,8 +44,8 @@ export interface PublishingHold {
 }
 
 /**
- * Takes the leases of all shards and keeps them, then releases them. Throws `HoldLostError` when a relay took over
- * meanwhile. If the process dies, relays publish again three seconds later.
+ * Takes the leases of all shards and keeps them, then releases them. Throws `HoldLostError` when a relay or another hold
+ * took over meanwhile. If the process dies, relays publish again three seconds later.
  */
 export async function holdPublishing(
   pool: pg.Pool,

@@ -62,9 +62,9 @@ export function prepareBatch(
       bytes += sizeOf(event.message);
     } catch (err) {
       blockedKeys.add(row.key);
-      const { id: outboxId, type, traceparent } = row;
-      const traceId = traceIdOf(traceparent);
-      log.error({ err, outboxId, type, traceId }, 'an event cannot be encoded; its key is blocked');
+      const { id: outboxId, eventId, type, traceparent } = row;
+      const where = { outboxId, eventId, type, traceId: traceIdOf(traceparent) };
+      log.error({ err, ...where }, 'an event cannot be encoded; its key is blocked');
     }
   }
   return { outgoing, remaining: [], divertedCount };

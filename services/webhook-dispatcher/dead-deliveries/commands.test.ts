@@ -77,7 +77,15 @@ test('a redrive of a destination that is cancelled ends, as the log says, and th
     lines: [{ cancelled: true }],
     logged: [{ replayId, destinationId: destination, state: 'cancelled', replayed: 0 }],
   });
-  expect(await cancel()).toMatchObject({ isDone: false, logged: [] });
+  expect(await cancel()).toMatchObject({
+    isDone: false,
+    lines: [{ cancelled: false, problem: 'it has ended already' }],
+    logged: [],
+  });
+  expect(await runCommand('cancel-delivery-redrive', { replay: randomUUID() })).toMatchObject({
+    isDone: false,
+    lines: [{ cancelled: false, problem: expect.stringContaining('no redrive') }],
+  });
   expect((await redrive()).isDone).toBe(true);
 });
 

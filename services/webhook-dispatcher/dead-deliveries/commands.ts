@@ -102,6 +102,7 @@ async function redrive(context: Context, options: CommandOptions): Promise<boole
 
 const NOT_DEAD = 'there is no dead delivery with this id';
 const DELETED = 'the delivery was deleted meanwhile';
+const NO_REDRIVE = 'there is no redrive of a destination with this replayId';
 const DISABLED =
   'the destination was disabled; if its owner has set it anew since, only --destination sends again';
 
@@ -183,7 +184,12 @@ async function cancel(
   const replayId = uuidOf(options, 'replay');
   const job = await findReplayJob(database.pool, replayId, OPERATOR);
   const ended = job && (await endReplayJob(database.pool, replayId, 'cancelled'));
-  if (ended !== undefined) logReplayEnd(log, ended);
-  print({ replayId, cancelled: ended !== undefined });
-  return ended !== undefined;
+  if (ended === undefined) {
+    const problem = job === undefined ? NO_REDRIVE : 'it has ended already';
+    print({ replayId, cancelled: false, problem });
+    return false;
+  }
+  logReplayEnd(log, ended);
+  print({ replayId, cancelled: true });
+  return true;
 }
