@@ -4,6 +4,7 @@ import { limitLockWaitQuery, whenUnlocked } from '@creditlane/postgres/lock-wait
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import { isCalendarDate } from '@creditlane/runtime/calendar-date';
 import type pg from 'pg';
 
 /**
@@ -12,14 +13,19 @@ import type pg from 'pg';
  */
 export const REPUBLISH_WAIT_MS = 10_000 + PUBLISH_TIMEOUT_MS;
 
-/** The time zone is required: a time that is an hour too late would leave an hour of events lost. */
+/**
+ * The time zone is required, and the date must be one that a calendar has and be past, because a time that is later than the
+ * operator meant leaves events lost: `Date` takes 30 February for 2 March.
+ */
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
-export const TIME_RULE = 'must be a time with its zone, as in 2026-03-01T09:30:00Z';
+export const TIME_RULE = 'must be a past time with its zone, as in 2026-03-01T09:30:00Z';
 
 /** The time since which events are published again; undefined when the text breaks TIME_RULE. */
 export function parseRepublishTime(text: string): Date | undefined {
+  if (!ISO_TIME.test(text) || !isCalendarDate(text.slice(0, 10))) return undefined;
   const time = new Date(text);
-  return ISO_TIME.test(text) && !Number.isNaN(time.getTime()) ? time : undefined;
+  // False for a time that is none, too.
+  return time.getTime() <= Date.now() ? time : undefined;
 }
 
 // A relay that is publishing at this moment has the old fence, so it marks none of these events.
