@@ -6,7 +6,7 @@ import pg from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
 import { startHeartbeat } from './connection/heartbeat.ts';
 import { VALUE_TYPES } from './connection/value-types.ts';
-import { isDatabaseUnavailable, isLoginRefused } from './error-classes.ts';
+import { isDatabaseUnavailable, isLoginRefused, isTlsRefused } from './error-classes.ts';
 import { type Migration, migrate } from './migrations/migrate.ts';
 import { RequestPool } from './row-security/request-pool.ts';
 import { findRequestRole } from './row-security/request-role.ts';
@@ -188,7 +188,8 @@ async function retryWhileUnavailable<T>(
     try {
       return await work();
     } catch (err) {
-      const mayPass = isDatabaseUnavailable(err) && !isLoginRefused(err);
+      const isSettingWrong = isLoginRefused(err) || isTlsRefused(err);
+      const mayPass = isDatabaseUnavailable(err) && !isSettingWrong;
       if (!mayPass || isStopping()) throw err;
       if (attempts % ATTEMPTS_PER_LOG_ENTRY === 0) log.warn({ err }, 'waiting for PostgreSQL');
       await delay(RETRY_MS);

@@ -2,6 +2,7 @@
 
 import { POSTGRES_CONNECTION_MESSAGES } from '@creditlane/runtime/telemetry/error-fields';
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
+import { isTlsError } from '@creditlane/runtime/telemetry/tls-errors';
 import type pg from 'pg';
 
 /** SQLSTATE classes of errors of the server, not of the statement (PostgreSQL, appendix A). */
@@ -13,6 +14,8 @@ const UNAVAILABLE_CLASSES = new Set([
 
 const SQLSTATE_LENGTH = 5;
 
+/** Of pg's error, which has no code. */
+const NO_TLS = 'The server does not support SSL connections';
 const INVALID_AUTHORIZATION = '28000';
 const INVALID_PASSWORD = '28P01';
 const SERIALIZATION_FAILURE = '40001';
@@ -54,7 +57,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ('driverError' in error) return isDatabaseUnavailable(error.driverError); // TypeORM's QueryFailedError
   const code = codeOf(error);
-  if (UNAVAILABLE_CODES.has(code)) return true;
+  if (UNAVAILABLE_CODES.has(code) || isTlsError(error)) return true;
   // A server that is stopped has no Unix socket.
   if (code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect') return true;
   if (code.length === SQLSTATE_LENGTH && UNAVAILABLE_CLASSES.has(code.slice(0, 2))) return true;
@@ -72,6 +75,14 @@ export function isPasswordRefused(error: unknown): boolean {
 /** Whether PostgreSQL refused the role or its password: at the start of a process a setting is wrong, and no retry helps. */
 export function isLoginRefused(error: unknown): boolean {
   return isPasswordRefused(error) || codeOf(error) === INVALID_AUTHORIZATION;
+}
+
+/**
+ * Whether no TLS connection was made, because the server has none, or a certificate that is not trusted. A running process may get one
+ * later, as when a certificate that has expired is replaced; at the start of a process a setting is wrong, and no retry helps.
+ */
+export function isTlsRefused(error: unknown): boolean {
+  return error instanceof Error && (isTlsError(error) || error.message === NO_TLS);
 }
 
 /** The work waited in this process for its turn at a row for longer than its lock timeout. */

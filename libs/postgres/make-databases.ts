@@ -2,6 +2,7 @@
 import { refuse } from '@creditlane/runtime/env';
 import { run } from '@creditlane/runtime/run';
 import { setting } from '@creditlane/runtime/setting';
+import { withVerifiedTls } from './connection/verified-tls.ts';
 import { ensureDatabases, type OwnedDatabase } from './ensure-databases.ts';
 
 const settings = {
@@ -33,7 +34,9 @@ await run(
   'databases',
   settings,
   async ({ adminUrl, databases, setPasswords }, { log }) => {
-    const openDatabases = await ensureDatabases(adminUrl, databases, { setPasswords });
+    const openDatabases = await ensureDatabases(withVerifiedTls(adminUrl), databases, {
+      setPasswords,
+    });
     if (openDatabases.length > 0) {
       log.warn(
         { openDatabases },

@@ -1,5 +1,6 @@
 /** The settings of a service: its own, and those of the database, calls and topics that its manifest declares. */
 import { KAFKA } from '@creditlane/events/kafka-config';
+import { withVerifiedTls } from '@creditlane/postgres/connection/verified-tls';
 import { clientSettings } from '@creditlane/rpc/client-settings';
 import { HOST, SERVER_SETTINGS } from '@creditlane/rpc/serve';
 import { refuse } from '@creditlane/runtime/env';
@@ -55,12 +56,12 @@ const NOTHING: Setting<undefined> = { variables: [], read: () => undefined };
 
 const DATABASE_URL = setting.renewed(
   'DATABASE_URL',
-  (text) => (URL.canParse(text) ? text : refuse('an absolute URL')),
+  (text) => (URL.canParse(text) ? withVerifiedTls(text) : refuse('an absolute URL')),
   {
     type: 'URL',
     secret: true,
     about:
-      "The service's own database, with the user of its owner, and the password unless DATABASE_PASSWORD has it. New connections use what DATABASE_URL_FILE holds then.",
+      "The service's own database, with the user of its owner, and the password unless DATABASE_PASSWORD has it. With `?sslmode=verify-full` connections are encrypted, and the server's certificate and the name in it are checked, by the authorities in the PEM file `sslrootcert` or those of Node; `require` and `verify-ca` do the same. New connections use what DATABASE_URL_FILE holds then.",
   },
 );
 

@@ -96,12 +96,12 @@ test('a call whose statement runs out of time is answered as unavailable, whatev
 test('DATABASE_PASSWORD is the password of a DATABASE_URL that has none', () => {
   const read = (env: Record<string, string>) =>
     readSettings(env, localSettings(THINGS)).database?.url();
-  const url = 'postgres://things@db:5432/things?sslmode=require';
+  const url = 'postgres://things@db:5432/things?sslmode=verify-full';
   expect(read({ DATABASE_URL: url })).toBe(url);
   const { password, search } = new URL(
     read({ DATABASE_URL: url, DATABASE_PASSWORD: 'p%40:/ %' }) ?? '',
   );
-  expect([decodeURIComponent(password), search]).toEqual(['p%40:/ %', '?sslmode=require']);
+  expect([decodeURIComponent(password), search]).toEqual(['p%40:/ %', '?sslmode=verify-full']);
   expect(() => read({ DATABASE_PASSWORD: 'p' })).toThrow('DATABASE_URL: missing');
 });
 

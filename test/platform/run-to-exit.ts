@@ -16,7 +16,7 @@ export const SILENT_SUCCESS: Ended = { code: 0, stdout: '', stderr: '' };
 export async function runToExit(
   command: string,
   args: string[],
-  options: { cwd?: string } = {},
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
 ): Promise<Ended> {
   try {
     return { code: 0, ...(await run(command, args, options)) };

@@ -1,3 +1,5 @@
+import { isTlsError } from './tls-errors.ts';
+
 /**
  * The fields of an error that a log may show: an allow-list.
  *
@@ -52,6 +54,8 @@ export const POSTGRES_CONNECTION_MESSAGES: ReadonlySet<string> = new Set([
   'Connection terminated due to connection timeout',
   'Connection terminated unexpectedly',
   'Query read timeout',
+  'The server does not support SSL connections',
+  'There was an error establishing an SSL connection',
   'timeout exceeded when trying to connect',
   'timeout expired',
 ]);
@@ -81,7 +85,7 @@ export function errorFields(thrown: unknown, depth = 1): ErrorFields {
 
 /**
  * The message of an error whose source is known to quote no data: our own errors with `loggable = true`, system errors,
- * PostgreSQL errors by class, and its driver's errors by text.
+ * errors of TLS, PostgreSQL errors by class, and its driver's errors by text.
  */
 export function loggableMessage(error: Error): string | undefined {
   const marks = error as Error & Record<'loggable' | 'code' | 'syscall', unknown>;
@@ -90,6 +94,7 @@ export function loggableMessage(error: Error): string | undefined {
   const shown =
     marks.loggable === true ||
     isSystemError ||
+    isTlsError(error) ||
     isSqlErrorWithoutValues ||
     POSTGRES_CONNECTION_MESSAGES.has(error.message);
   return shown ? shortened(error.message, MAX_MESSAGE_LENGTH) : undefined;

@@ -1,5 +1,6 @@
 /** What became of an inquiry: the bureau's answer, or what is known without one. */
 import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
+import { isTlsError } from '@creditlane/runtime/telemetry/tls-errors';
 import type { BureauAnswer } from '../bureau.ts';
 import type { BreakerVerdict } from './circuit-breaker.ts';
 
@@ -99,9 +100,6 @@ const NEVER_SENT_VERDICTS: Readonly<Record<NeverSentReason, BreakerVerdict>> = {
   token_failed: 'failure',
 };
 
-/** Node's codes of failed handshakes, and OpenSSL's of certificates that it does not accept. */
-const TLS_ERROR = /TLS|SSL|CERT|UNABLE_TO|CRL|HOSTNAME_MISMATCH|PATH_LENGTH|PURPOSE/;
-
 export function neverSent(reason: NeverSentReason): NeverSent {
   return { kind: 'never_sent', reason };
 }
@@ -116,7 +114,7 @@ function reasonOf(error: Error): NeverSentReason {
     return error.code === 'name_unknown' ? 'name_unknown' : 'address_denied';
   }
   const code = 'code' in error ? String(error.code) : '';
-  return SYSTEM_ERRORS[code] ?? (TLS_ERROR.test(code) ? 'tls_failed' : 'connection_failed');
+  return SYSTEM_ERRORS[code] ?? (isTlsError(error) ? 'tls_failed' : 'connection_failed');
 }
 
 /** What the outcome says about the bureau, whoever's inquiry it was. */
