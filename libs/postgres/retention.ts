@@ -23,10 +23,15 @@ export function definePurge(name: string, change: string): Purge {
   );
 }
 
-/** Returns a DELETE of rows whose `column` is older than `age`, a PostgreSQL interval. */
-export const deleteOlderThanSql = (table: string, column: string, age: string) =>
-  `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM ${table} WHERE ${column} < now() - interval '${age}' LIMIT ${PURGE_BATCH_ROWS}))`;
+/**
+ * Returns a DELETE of rows whose `column` is older than `age`, a PostgreSQL interval. The age is compared again for a row that was
+ * changed meanwhile: PostgreSQL 18.0 deletes its new version without comparing the `ctid` of that.
+ */
+export const deleteOlderThanSql = (table: string, column: string, age: string) => {
+  const isOld = `${column} < now() - interval '${age}'`;
+  return `DELETE FROM ${table} WHERE ${isOld} AND ctid = ANY (ARRAY(
+     SELECT ctid FROM ${table} WHERE ${isOld} LIMIT ${PURGE_BATCH_ROWS}))`;
+};
 
 /** Purges all rows that are due, or those of the batches until `stop`; resolves to their number. */
 export async function runPurge(pool: pg.Pool, purge: Purge, stop?: AbortSignal): Promise<number> {

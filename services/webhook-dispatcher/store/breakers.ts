@@ -168,7 +168,9 @@ export function claimProbesQuery(
 
 // The time after which a failing destination is disabled counts from the end of its pause, which only the row has. A month
 // later the row goes in any case: the destination may have been removed.
-const PURGED = `DELETE FROM open_breakers WHERE ctid = ANY (ARRAY(
+// The age is compared again for a row that was changed meanwhile, as in `deleteOlderThanSql`.
+const PURGED = `DELETE FROM open_breakers
+   WHERE probe_at < now() - interval '1 day' AND ctid = ANY (ARRAY(
      SELECT b.ctid FROM open_breakers AS b
      WHERE b.probe_at < now() - interval '1 day' AND NOT EXISTS (
        SELECT FROM destination_states AS s
