@@ -22,8 +22,17 @@ export function markInProgressSql(callerId: string, operation: string, key: stri
   return `pg_try_advisory_xact_lock_shared(${lockIdSql(callerId, operation, key)}) IS NOT NULL`;
 }
 
-function lockIdSql(callerId: string, operation: string, key: string): string {
-  return `hashtextextended(${callerId} || E'\\n' || ${operation} || E'\\n' || ${key}, 0)`;
+/** Those in progress, and those that look for a duplicate, have different locks of their key. */
+type LockOf = 'in progress' | 'looking';
+
+function lockIdSql(
+  callerId: string,
+  operation: string,
+  key: string,
+  lockOf: LockOf = 'in progress',
+): string {
+  const seed = lockOf === 'in progress' ? 0 : 1;
+  return `hashtextextended(${callerId} || E'\\n' || ${operation} || E'\\n' || ${key}, ${seed})`;
 }
 
 const selectMark = defineStatement(
@@ -44,9 +53,12 @@ export async function markInProgress(
   await selectMark.run(tx, [callerId, operation, key]);
 }
 
+// Requests of a key look for a duplicate one after the other: each takes the lock of requests in progress exclusively, and another
+// one would take that for a request in progress.
 const selectDuplicate = defineStatement<{ in_progress: boolean }>(
   'idempotency_find_duplicate',
-  `SELECT NOT pg_try_advisory_xact_lock(${lockIdSql('$1::text', '$2::text', '$3::text')}) AS in_progress`,
+  `SELECT NOT pg_try_advisory_xact_lock(${lockIdSql('$1::text', '$2::text', '$3::text')}) AS in_progress
+   FROM pg_advisory_xact_lock(${lockIdSql('$1::text', '$2::text', '$3::text', 'looking')})`,
 );
 
 /** The kinds of faults by which a rule refuses a request. The others say that it could not be handled. */

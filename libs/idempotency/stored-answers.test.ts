@@ -6,7 +6,7 @@ import type { CallIdempotency } from '@creditlane/rpc/call';
 import { conflict, unavailable } from '@creditlane/rpc/fault';
 import type { Keys } from '@creditlane/runtime/setting';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { markInProgress } from './duplicate-requests.ts';
+import { markInProgress, refuseDuplicateInProgress } from './duplicate-requests.ts';
 import { withKeyedDigest } from './keyed-digest.ts';
 import {
   answerOnce,
@@ -257,6 +257,17 @@ test('a refusal after a duplicate was accepted is its answer, and beside one in 
   const unavailableNow = unavailable('out of reach');
   const failed = answerOnce(pool, other, () => Promise.reject(unavailableNow));
   await expect(failed).rejects.toBe(unavailableNow);
+});
+
+test('of refused duplicates at the same time, none counts as in progress for another', async () => {
+  const refusal = conflict('archived', 'The application is archived.');
+  let other: Promise<unknown> | undefined;
+  await inTransaction(pool, async (tx) => {
+    await refuseDuplicateInProgress(tx, idempotency, refusal);
+    other = answerOnce(pool, idempotency, () => Promise.reject(refusal)).catch((error) => error);
+    await expect.poll(countLockWaiters).toBe(1);
+  });
+  expect(await other).toBe(refusal);
 });
 
 test('two requests without a key have an effect each', async () => {
