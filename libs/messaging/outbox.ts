@@ -114,9 +114,18 @@ export async function appendToOutbox(tx: Queryable, events: readonly OutboxEvent
   ]);
 }
 
+/**
+ * Selects columns of the events that are not published yet, those of each shard in their order. By its shard an event is found in
+ * the index: the queue keeps the pages of its longest backlog (`outbox-by-day.ts`), and without a shard all of them are read.
+ */
+export const unpublishedSql = (columns: string) =>
+  `SELECT waiting.* FROM outbox_lease AS lease CROSS JOIN LATERAL (
+     SELECT ${columns} FROM outbox WHERE shard = lease.shard AND published_at IS NULL ORDER BY id
+   ) AS waiting`;
+
 const selectAnyUnpublished = defineStatement<{ any: boolean }>(
   'outbox_any',
-  'SELECT EXISTS (SELECT FROM outbox WHERE published_at IS NULL) AS any',
+  `SELECT EXISTS (${unpublishedSql('id')}) AS any`,
 );
 
 /** Whether the outbox holds an event that is not published yet. */

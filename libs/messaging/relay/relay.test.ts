@@ -300,6 +300,8 @@ test.each(['outbox_depth', 'outbox_oldest_seconds'])(
     relay();
     const series = `creditlane_metric_collect_failures_total{metric="creditlane_${name}"}`;
     expect(await db.metrics.text()).toContain(`${series} 0`);
+    await db.pool.query('ALTER TABLE outbox_lease RENAME TO renamed');
+    expect(await db.metrics.text()).toContain(`${series} 1`);
   },
 );
 

@@ -14,7 +14,7 @@ import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
-import { hasUnpublishedEvents } from '../outbox.ts';
+import { hasUnpublishedEvents, unpublishedSql } from '../outbox.ts';
 import { earlierOutbox, OUTBOX_PARTITIONS, purgeOutbox } from '../outbox-by-day.ts';
 import { PublicationMarks } from './publication-marks.ts';
 import { RelayNotifications } from './relay-notifications.ts';
@@ -149,8 +149,7 @@ const MAX_DEPTH = 100_000;
 const selectBacklog = defineStatement<{ depth: number; oldestSeconds: number }>(
   'outbox_backlog',
   `SELECT
-     (SELECT count(*) FROM (
-       SELECT FROM outbox WHERE published_at IS NULL LIMIT ${MAX_DEPTH}) AS waiting) AS depth,
+     (SELECT count(*) FROM (${unpublishedSql('id')} LIMIT ${MAX_DEPTH}) AS counted) AS depth,
      coalesce(extract(epoch FROM now() - min(oldest.created_at)), 0)::float8 AS "oldestSeconds"
    FROM outbox_lease CROSS JOIN LATERAL (
      SELECT created_at FROM outbox WHERE shard = outbox_lease.shard AND published_at IS NULL

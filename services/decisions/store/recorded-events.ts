@@ -1,4 +1,5 @@
 /** The events that the recorded decisions must have made, for the comparison with what was handled. */
+import { unpublishedSql } from '@creditlane/messaging/outbox';
 import { defineStatement } from '@creditlane/postgres/statement';
 
 /**
@@ -12,6 +13,6 @@ export const selectRecordedEvents = defineStatement<{ event_id: string }>(
   'decisions_recorded_events',
   `SELECT call_id AS event_id FROM decisions
    WHERE call_id > $1::uuid AND call_id <= $2::uuid
-     AND call_id NOT IN (SELECT event_id FROM outbox WHERE published_at IS NULL)
+     AND call_id NOT IN (${unpublishedSql('event_id')})
    ORDER BY call_id LIMIT $3`,
 );
