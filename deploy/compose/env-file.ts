@@ -103,8 +103,8 @@ function publicKeyOf(privateKey: string): string {
   return createPublicKey(key).export({ format: 'der', type: 'spki' }).toString('base64');
 }
 
-/** The variables of a file with lines such as NAME='value'. */
+/** The variables of a file with lines such as NAME='value'. One without a value is missing, as to compose.yaml. */
 export function parseEnvFile(text: string): Variables {
   const lines = text.split('\n').map((line) => /^\s*(\w+)=(['"]?)(.*)\2\s*$/.exec(line));
-  return Object.fromEntries(lines.flatMap((line) => (line ? [[line[1], line[3]]] : [])));
+  return Object.fromEntries(lines.flatMap((line) => (line?.[3] ? [[line[1], line[3]]] : [])));
 }

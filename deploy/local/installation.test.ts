@@ -1,11 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { writePidFile } from '@creditlane/supervision/pid-file';
+import { findConsecutivePorts } from '@creditlane/supervision/test-consecutive-ports';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { HOST } from './host.ts';
 import { type Installation, runInstallation, stopLeftoverProcesses } from './installation.ts';
@@ -23,10 +25,14 @@ const write = (file: string, value: unknown) =>
   writeFile(join(dataDir, file), JSON.stringify(value));
 
 /** Runs an installation until its platform is about to start, and looks at it then. */
-async function openInstallation(reset: boolean, look: (it: Installation) => Promise<void>) {
+async function openInstallation(
+  reset: boolean,
+  look: (it: Installation) => Promise<void>,
+  port = 0,
+) {
   const process = createTestProcess('installation');
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
-  const started = runInstallation({ port: 0, dataDir, reset }, 0, process, async (it) => {
+  const started = runInstallation({ port, dataDir, reset }, 0, process, async (it) => {
     await look(it);
     throw new StartError('seen enough');
   });
@@ -92,6 +98,26 @@ test('the processes of a data directory in use are not stopped as if they were l
   expect(await stopLeftoverProcesses(dataDir)).toEqual(['decisions']);
 });
 
+test('a start on the ports of a process that a killed launcher left running kills that process and uses them', async () => {
+  const port = await findConsecutivePorts(4);
+  const script = `require('net').createServer().listen(${port}, '${HOST}', () => process.stdout.write('listens'))`;
+  const left = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+  onTestFinished(() => void left.kill('SIGKILL'));
+  await once(left.stdout, 'data');
+  await write('creditlane.json', { layoutVersion: 1 });
+  await mkdir(join(dataDir, 'processes'));
+  await writePidFile(join(dataDir, 'processes', 'gateway'), left.pid ?? 0);
+  let usedPort: number | undefined;
+  await openInstallation(
+    false,
+    async ({ ports }) => {
+      usedPort = ports.api;
+    },
+    port,
+  );
+  expect(usedPort).toBe(port);
+});
+
 const mountDisk = (dir: string) => run('mount', ['-t', 'tmpfs', '-o', 'size=310m', 'tmpfs', dir]);
 
 /** Only root on Linux can, and not in every container. */
@@ -154,21 +180,21 @@ describe.runIf(await canMountDisk())('on a disk with too little space', () => {
   });
 });
 
-describe('a file of secrets', () => {
+describe.each(['secrets.json', 'demo-records.json'])('the file %s', (name) => {
   beforeEach(async () => {
     await write('creditlane.json', { layoutVersion: 1 });
     onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   });
 
   test('that is damaged: the error advises --reset, and says that it deletes all data', async () => {
-    await writeFile(join(dataDir, 'secrets.json'), '{');
+    await writeFile(join(dataDir, name), '{');
     await expect(refused()).rejects.toThrow(
-      'secrets.json is damaged. Start with --reset, which deletes all data',
+      `${name} is damaged. Start with --reset, which deletes all data`,
     );
   });
 
   test('that cannot be read: the error has the reason, and does not advise --reset', async () => {
-    await mkdir(join(dataDir, 'secrets.json'));
-    await expect(refused()).rejects.toThrow(/secrets\.json cannot be read \(EISDIR\)\.$/);
+    await mkdir(join(dataDir, name));
+    await expect(refused()).rejects.toThrow(`${name} cannot be read (EISDIR).`);
   });
 });

@@ -83,15 +83,15 @@ async function openInstallation(
   process: Process,
 ): Promise<Installation> {
   const dir = await openDataDir(options.dataDir, options);
-  // Before the ports, which the other process on a data directory in use has, too.
+  // Before the ports: another process on the data directory, or one that a killed launcher left running, may have them.
   process.closers.add('instance lock', await lockInstance(dir));
+  await killLeftoverProcesses(dir);
   const ports = await choosePorts({
     first: options.port,
     host: HOST,
     services: morePorts,
     formerInbox: await readFormerInboxPort(dir),
   });
-  await killLeftoverProcesses(dir);
   if (options.reset) await emptyDataDir(dir);
   await markDataDir(dir);
   // A killed process leaves demo.json behind. Without the file, its readers wait for this start.

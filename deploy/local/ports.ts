@@ -22,8 +22,8 @@ export interface PortRequest {
 }
 
 /**
- * Chooses the ports of an installation, before anything of the installation is changed. Throws
- * `StartError` when a port is in use.
+ * Chooses the ports of an installation, before its data are changed. Throws `StartError` when a port is
+ * in use.
  */
 export async function choosePorts(request: PortRequest): Promise<Ports> {
   const { first, host, services: serviceCount = 0, formerInbox } = request;

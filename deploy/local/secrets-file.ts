@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { completeSecrets, type Secrets } from '@creditlane/platform/secrets';
 import type { AnyService } from '@creditlane/service/define-service';
-import { readJson, writeJson } from './json-file.ts';
+import { readDataFile, writeJson } from './json-file.ts';
 import { StartError } from './start-error.ts';
 
 /** The contents of secrets.json. A generated setting is a field of its own: KEY_RING is `keyRing`. */
@@ -14,7 +14,7 @@ type SecretsFile = Omit<Secrets, 'settings'> & Record<string, unknown>;
  * are kept. Throws `StartError` when the file cannot be read.
  */
 export async function openSecrets(dir: string, services: readonly AnyService[]): Promise<Secrets> {
-  const kept = await readSecretsFile(dir);
+  const kept = await readDataFile<SecretsFile>(fileIn(dir));
   const { settings, ...rest } = completeSecrets(kept === undefined ? {} : fromFile(kept), services);
   const named = Object.entries(settings).map(([name, value]) => [camelCase(name), value]);
   const complete = { ...rest, ...Object.fromEntries(named) };
@@ -26,22 +26,12 @@ export async function openSecrets(dir: string, services: readonly AnyService[]):
 
 /** The secrets of a data directory, which is left as it is. Throws `StartError` when it has none that can be read. */
 export async function readSecrets(dir: string): Promise<Secrets> {
-  const kept = await readSecretsFile(dir);
+  const kept = await readDataFile<SecretsFile>(fileIn(dir));
   if (kept === undefined) throw new StartError(`${dir} has no secrets.`);
   return fromFile(kept);
 }
 
 const fileIn = (dir: string) => join(dir, 'secrets.json');
-
-function readSecretsFile(dir: string): Promise<SecretsFile | undefined> {
-  return readJson<SecretsFile>(fileIn(dir)).catch((error: NodeJS.ErrnoException) => {
-    const why =
-      error instanceof SyntaxError
-        ? 'is damaged. Start with --reset, which deletes all data, or another --data-dir.'
-        : `cannot be read (${error.code}).`;
-    throw new StartError(`${fileIn(dir)} ${why}`);
-  });
-}
 
 function fromFile({
   postgresPassword,

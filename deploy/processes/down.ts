@@ -4,7 +4,7 @@ import { runCommand } from '@creditlane/local/command';
 import { stopLeftoverProcesses } from '@creditlane/local/installation';
 import { findHolder } from '@creditlane/local/instance-lock';
 import { StartError } from '@creditlane/local/start-error';
-import { exitsWithin } from '@creditlane/supervision/pid-file';
+import { exitsWithin, sendSignal } from '@creditlane/supervision/pid-file';
 import { CLOSE_WITHIN_MS, DOWN_HELP, readDownOptions } from './options.ts';
 
 /** Longer than a shutdown may take: the limit of PostgreSQL's closer comes on top of `CLOSE_WITHIN_MS`. */
@@ -21,10 +21,10 @@ await runCommand(DOWN_HELP, readDownOptions, async ({ dataDir }) => {
         : `Stopped what a killed launcher had left running: ${killed.join(', ')}.`,
     );
   }
-  process.kill(holder.pid, 'SIGTERM');
+  await sendSignal(holder, 'SIGTERM');
   const hasStopped = await exitsWithin(holder, STOP_WITHIN_MS);
   if (!hasStopped) {
-    process.kill(holder.pid, 'SIGKILL');
+    await sendSignal(holder, 'SIGKILL');
     await exitsWithin(holder, STOP_WITHIN_MS);
   }
   // The launcher leaves some of its processes running, too, when a second Ctrl-C has ended it.

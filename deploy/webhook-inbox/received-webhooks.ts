@@ -53,7 +53,7 @@ export async function openReceivedWebhooks(file: string | undefined): Promise<Re
     add(request, body) {
       const webhook = webhookOf(request, body);
       // Synchronously: success is answered only once the webhook is stored.
-      if (file !== undefined) appendFileSync(file, asLine(webhook));
+      if (file !== undefined) appendFileSync(file, asLine(webhook), { mode: 0o600 });
       inFile.webhooks += 1;
       inFile.characters += body.length;
       characters += body.length;
@@ -86,8 +86,9 @@ function webhookOf(request: IncomingMessage, body: string): ReceivedWebhook {
   };
 }
 
+/** Begins with the end of the line before, which is incomplete where a full disk has cut off a write. */
 function asLine(webhook: ReceivedWebhook): string {
-  return `${JSON.stringify(webhook)}\n`;
+  return `\n${JSON.stringify(webhook)}`;
 }
 
 async function readWebhooks(file: string): Promise<ReceivedWebhook[]> {
@@ -98,7 +99,7 @@ async function readWebhooks(file: string): Promise<ReceivedWebhook[]> {
   return text.split('\n').flatMap(readLine);
 }
 
-/** A write that a crash cut off leaves an incomplete line, whose sender got no success. */
+/** The first line is empty. A write that was cut off leaves an incomplete line, whose sender got no success. */
 function readLine(line: string): ReceivedWebhook[] {
   try {
     return [JSON.parse(line) as ReceivedWebhook];

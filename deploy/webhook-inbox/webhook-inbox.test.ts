@@ -114,11 +114,12 @@ describe('a received webhook', () => {
     });
     afterEach(() => rm(folder, { recursive: true }));
 
-    test('is kept over a restart; an incomplete line is skipped', async () => {
+    test('is kept over a restart, also after a write that a full disk cut off', async () => {
       await deliver('/one');
+      await appendFile(dataFile, '\n{"receivedAt":"2026-');
       await deliver('/two');
       const kept = await arrivals();
-      await appendFile(dataFile, '{"receivedAt":"2026-');
+      expect(kept).toHaveLength(2);
       await reopen();
       expect(await arrivals()).toEqual(kept);
       await fetch(inbox.url, { method: 'DELETE' });

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing } from '@creditlane/supervision/missing-file';
-import { exitsWithin, isRunning, type ProcessIdentity } from '@creditlane/supervision/pid-file';
+import { exitsWithin, type ProcessIdentity, sendSignal } from '@creditlane/supervision/pid-file';
 import { readProcess } from '@creditlane/supervision/process-info';
 
 /**
@@ -45,8 +45,7 @@ export async function findPostmaster(cluster: string): Promise<Postmaster | 'sta
 /** Stops a server, and resolves to whether it has ended. Throws when the system permits no signal. */
 export async function stopPostmaster(postmaster: ProcessIdentity): Promise<boolean> {
   for (const { signal, waitMs } of STOP_SIGNALS) {
-    if (!(await isRunning(postmaster))) return true;
-    process.kill(postmaster.pid, signal);
+    if (!(await sendSignal(postmaster, signal))) return true;
     if (await exitsWithin(postmaster, waitMs)) return true;
   }
   return false;

@@ -23,8 +23,8 @@ const SETTINGS = {
   full_page_writes: 'on',
   synchronous_commit: 'on',
   shared_buffers: '64MB',
-  // Two replicas of every service open at most 144, and the commands of operators some more.
-  max_connections: '200',
+  // Nine replicas of every service, the most that `npm run up` starts, open at most 648, and the commands of operators some more.
+  max_connections: '700',
   work_mem: '4MB',
   maintenance_work_mem: '32MB',
   max_wal_size: '512MB',

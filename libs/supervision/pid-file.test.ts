@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import {
   exitsWithin,
   identifyProcess,
@@ -35,6 +35,30 @@ test('a process is running until it has ended', async () => {
   expect(await exitsWithin(identity, 0)).toBe(true);
 });
 
+/** Ends its first thread, whose state is then that of the process, and goes on in another one. */
+const OUTLIVES_ITS_FIRST_THREAD = `
+import ctypes, threading, time
+threading.Thread(target=time.sleep, args=(60,)).start()
+ctypes.CDLL(None).pthread_exit(None)
+`;
+const canTestThreads =
+  process.platform === 'linux' && spawnSync('python3', ['--version']).status === 0;
+
+test.runIf(canTestThreads)(
+  'a process whose first thread has ended is running until its other threads have ended',
+  async () => {
+    const child = spawn('python3', ['-c', OUTLIVES_ITS_FIRST_THREAD]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const pid = child.pid as number;
+    const identity = await identifyProcess(pid);
+    await expect.poll(() => readFile(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
+    expect(await isRunning(identity)).toBe(true);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await isRunning(identity)).toBe(false);
+  },
+);
+
 test('a later process with the same pid is a different process', async () => {
   const identity = await identifyProcess(process.pid);
   expect(await isRunning(identity)).toBe(true);
@@ -48,6 +72,20 @@ test('a process named by a pid file is killed from it, and the file is deleted',
   await killFromPidFile(file);
   expect((await ended)[1]).toBe('SIGKILL');
   expect(await readPidFile(file)).toBeUndefined();
+});
+
+test('a process that ends just before the signal is sent counts as ended, and its file is deleted', async () => {
+  const file = join(folder, 'process');
+  const { pid, ended } = startSleeper();
+  await writePidFile(file, pid);
+  const kill = vi.spyOn(process, 'kill').mockImplementationOnce(() => {
+    throw Object.assign(new Error('kill ESRCH'), { code: 'ESRCH' });
+  });
+  expect(await killFromPidFile(file)).toBe(false);
+  kill.mockRestore();
+  expect(await readPidFile(file)).toBeUndefined();
+  process.kill(pid);
+  await ended;
 });
 
 test('a pid file of an earlier version names its process', async () => {

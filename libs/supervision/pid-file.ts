@@ -24,6 +24,25 @@ export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   return identity.startTime === (await readProcess(identity.pid))?.startTime;
 }
 
+/**
+ * Sends a signal to the process. Resolves to whether it was sent: false where the process has ended. Throws when the system
+ * does not permit it.
+ */
+export async function sendSignal(
+  identity: ProcessIdentity,
+  signal: NodeJS.Signals,
+): Promise<boolean> {
+  if (!(await isRunning(identity))) return false;
+  try {
+    process.kill(identity.pid, signal);
+    return true;
+  } catch (error) {
+    // The process has ended since it was looked for.
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
+}
+
 /** Resolves to whether the process ended within the time. */
 export async function exitsWithin(identity: ProcessIdentity, waitMs: number): Promise<boolean> {
   const untilMs = performance.now() + waitMs;
@@ -46,13 +65,10 @@ export async function writePidFile(file: string, pid: number): Promise<void> {
 export async function killFromPidFile(file: string): Promise<boolean> {
   const identity = await readPidFile(file);
   if (identity === undefined) return false;
-  const runs = await isRunning(identity);
-  if (runs) {
-    process.kill(identity.pid, 'SIGKILL');
-    await exitsWithin(identity, Number.POSITIVE_INFINITY);
-  }
+  const isKilled = await sendSignal(identity, 'SIGKILL');
+  if (isKilled) await exitsWithin(identity, Number.POSITIVE_INFINITY);
   await rm(file, { force: true });
-  return runs;
+  return isKilled;
 }
 
 /** Calls `killFromPidFile` for every file of a folder, if the folder exists. Resolves to the names of those whose process was killed. */

@@ -21,7 +21,7 @@ export function readProcess(pid: number): Promise<ProcessInfo | undefined> {
 
 async function readFromProc(pid: number): Promise<ProcessInfo | undefined> {
   const [stat, cmdline] = await Promise.all([readProcessStat(pid), readCommandLine(pid)]);
-  if (stat === undefined || stat.state === 'Z' || cmdline === undefined) return undefined;
+  if (stat === undefined || stat.isZombie || cmdline === undefined) return undefined;
   const { parentPid, startTime } = stat;
   return { parentPid, startTime, command: cmdline.replaceAll('\0', ' ') };
 }

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 
 export interface ProcessStat {
-  /** "Z" for a zombie: ended and not yet reaped by its parent. */
-  state: string;
+  /** Ended and not yet reaped by its parent. */
+  isZombie: boolean;
   parentPid: number;
   /** In ticks since boot. */
   startTime: string;
@@ -22,8 +22,10 @@ export async function readProcessStat(pid: number): Promise<ProcessStat | undefi
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state = '', parentPid] = fields;
     const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11).map(Number);
+    // The state is that of the first thread. While others are ending, the process still holds its ports and locks.
+    const threads = Number(fields[17]);
     return {
-      state,
+      isZombie: state === 'Z' && threads <= 1,
       parentPid: Number(parentPid),
       startTime: fields[19] ?? '',
       ticks: user + system,

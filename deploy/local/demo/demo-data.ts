@@ -9,7 +9,7 @@ import type { Secrets } from '@creditlane/platform/secrets';
 import type { Process } from '@creditlane/runtime/run';
 import { startWebhookInbox } from '@creditlane/webhook-inbox/webhook-inbox';
 import { HOST } from '../host.ts';
-import { readJson, writeJson } from '../json-file.ts';
+import { readDataFile, readJson, writeJson } from '../json-file.ts';
 import type { Platform } from '../platform.ts';
 import type { Ports } from '../ports.ts';
 import { step } from '../progress.ts';
@@ -44,7 +44,7 @@ export async function openDemoData(
   process: Process,
 ): Promise<SeedDemoData> {
   const file = recordsFile(dir);
-  let records = await readJson<KeptRecords>(file);
+  let records = await readDataFile<KeptRecords>(file);
   let written: Promise<unknown> = Promise.resolve();
   const keep = async <Made extends Partial<KeptRecords>>(made: Made) => {
     records = { ...records, ...made } as KeptRecords;
@@ -150,11 +150,8 @@ async function seedNewRecords(
 
 /** The port of the webhook inbox at the data directory's last start; undefined when there was none. */
 export async function readFormerInboxPort(dir: string): Promise<number | undefined> {
-  const records = await readJson<DemoRecords>(recordsFile(dir)).catch((error: unknown) => {
-    // A damaged file is reported by the start itself, or deleted by `--reset`.
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  });
+  // A file that is damaged or cannot be read is reported by the start itself, or deleted by `--reset`.
+  const records = await readJson<DemoRecords>(recordsFile(dir)).catch(() => undefined);
   return records && Number(new URL(records.inboxUrl).port);
 }
 
