@@ -79,6 +79,15 @@ describe('an attempt that may succeed later', () => {
     expect(requests).toHaveLength(1);
   });
 
+  test.each([
+    ['Retry-After is as long as', 1_000, error(429, 'rate_limited', { 'retry-after': '1' })],
+    ['the answer has no Retry-After, whatever', 0, error(503, 'unavailable')],
+  ])('is repeated when %s maxRetryWaitMs', async (_, maxRetryWaitMs, failure) => {
+    const { record, requests } = await start([failure, SUCCESS], { maxRetryWaitMs });
+    await record();
+    expect(requests).toHaveLength(2);
+  });
+
   test('is repeated up to maxAttempts, and the call rejects with the last error', async () => {
     const { record, client, requests } = await start(
       [error(503, 'unavailable'), error(503, 'overloaded')],

@@ -23,7 +23,7 @@ export const MAX_TIMER_MS = 2_147_483_647;
 
 /**
  * Rejects with the last attempt's CreditlaneError; with the reason of `options.signal` when it aborts. The wait
- * that an answer asks for is never cut short: when it is longer than `maxRetryWaitMs`, the call rejects.
+ * that an answer asks for is never cut short: when `Retry-After` is longer than `maxRetryWaitMs`, the call rejects.
  */
 export async function sendUntilAnswered(
   transport: Transport,
@@ -40,7 +40,9 @@ export async function sendUntilAnswered(
         throw error;
       isOutcomeUnknown = error.isOutcomeUnknown;
       const waitMs = retryWaitMs(attempt, error.retryAfterMs, Math.random());
-      if (waitMs > Math.min(transport.maxRetryWaitMs, MAX_TIMER_MS)) throw error;
+      // Of what the answer asked for: the jitter and the client's own wait come on top.
+      const isTooLong = (error.retryAfterMs ?? 0) > transport.maxRetryWaitMs;
+      if (isTooLong || waitMs > MAX_TIMER_MS) throw error;
       await wait(waitMs, signal);
     }
   }
@@ -54,15 +56,12 @@ async function sendOnce(
   signal: AbortSignal | undefined,
 ): Promise<Answer> {
   const headers = new Headers(request.headers);
-  const timeoutError = (cause: unknown) =>
-    headers.has('authorization')
-      ? errorWithoutAnswer('timeout', `No answer within ${timeoutMs} ms.`, request, cause)
-      : errorBeforeSending('timeout', `No API key within ${timeoutMs} ms.`, request, cause);
-  const limits = { timeoutMs, timeoutError, signal };
-  const { response, bytes } = await withDeadline(limits, async (abort) => {
+  const { response, bytes } = await withDeadline(timeoutMs, signal, async (abort) => {
     const key = await untilAborted(transport.apiKey(), abort).catch((error) => {
-      const message = 'The function for the API key failed.';
-      throw errorBeforeSending('api_key_unavailable', message, request, error);
+      const [code, message] = abort.aborted
+        ? (['timeout', `No API key within ${timeoutMs} ms.`] as const)
+        : (['api_key_unavailable', 'The function for the API key failed.'] as const);
+      throw errorBeforeSending(code, message, request, error);
     });
     headers.set('authorization', bearer(key));
     const { url, method, body } = request;
@@ -72,7 +71,10 @@ async function sendOnce(
       const response = await transport.fetch(url, body === undefined ? init : { ...init, body });
       return { response, bytes: new Uint8Array(await response.arrayBuffer()) };
     } catch (error) {
-      throw errorWithoutAnswer('network_failure', `No answer: ${reasonOf(error)}.`, request, error);
+      const [code, message] = abort.aborted
+        ? (['timeout', `No answer within ${timeoutMs} ms.`] as const)
+        : (['network_failure', `No answer: ${reasonOf(error)}.`] as const);
+      throw errorWithoutAnswer(code, message, request, error);
     }
   });
   const body = readBody(response, bytes, request.headers.get('accept'));
@@ -87,9 +89,11 @@ async function sendOnce(
 }
 
 /** Throws without the key: fetch would repeat a value that is no header in its error's message. */
-function bearer(key: string): string {
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new TypeError('the API key is empty or has white space or characters beyond ASCII in it');
+function bearer(key: unknown): string {
+  // A test of undefined alone would be one of the text "undefined".
+  if (typeof key !== 'string' || !/^[\x21-\x7e]+$/.test(key)) {
+    const wrong = 'missing, empty, or has white space or characters beyond ASCII in it';
+    throw new TypeError(`the API key is ${wrong}`);
   }
   return `Bearer ${key}`;
 }
@@ -113,26 +117,19 @@ function readBody(
   return type.trim() === accepted ? { value: bytes, isExpected: true } : { isExpected: false };
 }
 
-interface AttemptLimits {
-  timeoutMs: number;
-  /** The error of an attempt that takes longer. */
-  timeoutError: (cause: unknown) => CreditlaneError;
-  signal: AbortSignal | undefined;
-}
-
-/** Runs an attempt. Rejects with its error, with that of the timeout, or with the reason of the signal when it aborts. */
+/**
+ * Runs an attempt, whose signal aborts after the time and when `signal` does. Rejects with the reason of `signal` when that has
+ * aborted, and else with the error of the attempt.
+ */
 async function withDeadline<T>(
-  { timeoutMs, timeoutError, signal }: AttemptLimits,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
   attempt: (abort: AbortSignal) => Promise<T>,
 ): Promise<T> {
   // AbortSignal.any with AbortSignal.timeout would do the same, but Node 20 and 22 may collect the pair as
   // garbage before the timeout, so that the attempt never ends.
   const controller = new AbortController();
-  let isTimeOver = false;
-  const timer = setTimeout(() => {
-    isTimeOver = true;
-    controller.abort();
-  }, timeoutMs);
+  const timer = setTimeout(() => controller.abort(), timeoutMs);
   const abort = () => controller.abort(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
   try {
@@ -141,8 +138,7 @@ async function withDeadline<T>(
     return await attempt(controller.signal);
   } catch (error) {
     signal?.throwIfAborted();
-    if (!isTimeOver) throw error;
-    throw timeoutError(error);
+    throw error;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);

@@ -92,6 +92,13 @@ describe('a client', () => {
     ]);
   });
 
+  test('rejects when the function for the key gives none, and sends nothing', async () => {
+    const apiKey = (() => undefined) as unknown as () => string;
+    const { client, requests } = await start([json(200, {})], { apiKey });
+    await expect(client.getDecision({ path: IDS })).rejects.toThrow('the API key is');
+    expect(requests).toEqual([]);
+  });
+
   test('rejects a key that is no header value without repeating the key, and sends nothing', async () => {
     const { client, requests } = await start([json(200, {})], { apiKey: 'cl_live_secret\n' });
     const message = await client.getDecision({ path: IDS }).catch(({ message }) => message);

@@ -16,13 +16,11 @@ interface ErrorFields {
   code: string;
   requestId: string;
   retryable: boolean;
+  isOutcomeUnknown?: boolean;
+  idempotencyKey?: string | undefined;
   status?: number | undefined;
   errors?: readonly FieldError[] | undefined;
   retryAfterMs?: number | undefined;
-  idempotencyKey?: string | undefined;
-  isOutcomeUnknown?: boolean | undefined;
-  /** False when the last attempt sent nothing. */
-  wasSent?: boolean | undefined;
 }
 
 /** The request that an error is about. */
@@ -30,7 +28,7 @@ interface FailedRequest {
   requestId: string;
   idempotencyKey: string | undefined;
   /** Whether an earlier attempt may have taken effect. */
-  isOutcomeUnknown?: boolean;
+  isOutcomeUnknown: boolean;
 }
 
 export class CreditlaneError extends Error {
@@ -51,7 +49,7 @@ export class CreditlaneError extends Error {
   readonly code: string;
   /** Under this id the request is in Creditlane's logs, if it arrived. */
   readonly requestId: string;
-  /** The fields at fault; empty when the error is not about single fields. */
+  /** The fields at fault, or the whole body with an empty pointer; empty when the error is not about the input. */
   readonly errors: readonly FieldError[];
   /** Whether the same call may succeed later. Repeat a POST with `idempotencyKey`. */
   readonly retryable: boolean;
@@ -62,14 +60,9 @@ export class CreditlaneError extends Error {
 
   constructor(message: string, fields: ErrorFields, options?: ErrorOptions) {
     super(message, options);
-    const { status = 500, code } = fields;
     this.status = fields.status;
-    const isSuccess = status >= 200 && status < 300;
-    const isOpen = status >= 500 || isSuccess || code === IN_PROGRESS;
-    // That of an earlier attempt stays.
-    this.isOutcomeUnknown =
-      (fields.isOutcomeUnknown ?? false) || (isOpen && (fields.wasSent ?? true));
-    this.code = code;
+    this.isOutcomeUnknown = fields.isOutcomeUnknown ?? false;
+    this.code = fields.code;
     this.requestId = fields.requestId;
     this.errors = fields.errors ?? [];
     this.retryable = fields.retryable;
@@ -89,13 +82,16 @@ export function errorOfAnswer(
 ): CreditlaneError {
   const { message, code, errors } = (body ?? {}) as Partial<components['schemas']['Error']>;
   const isDescribed = typeof body === 'object' && body !== null;
+  const isInProgress = status === 409 && code === IN_PROGRESS;
+  const isSuccess = status >= 200 && status < 300;
   return new CreditlaneError(message ?? messageOf(status, headers), {
     ...request,
     status,
     code: code ?? (isDescribed ? `http_${status}` : UNEXPECTED_ANSWER),
     requestId: headers.get('x-request-id') ?? request.requestId,
     errors,
-    retryable: RETRYABLE_STATUSES.has(status) || (status === 409 && code === IN_PROGRESS),
+    isOutcomeUnknown: request.isOutcomeUnknown || status >= 500 || isSuccess || isInProgress,
+    retryable: RETRYABLE_STATUSES.has(status) || isInProgress,
     retryAfterMs: parseRetryAfterMs(headers.get('retry-after'), Date.now()),
   });
 }
@@ -106,7 +102,8 @@ export function errorWithoutAnswer(
   request: FailedRequest,
   cause: unknown,
 ): CreditlaneError {
-  return new CreditlaneError(message, { ...request, code, retryable: true }, { cause });
+  const fields = { ...request, code, retryable: true, isOutcomeUnknown: true };
+  return new CreditlaneError(message, fields, { cause });
 }
 
 export function errorBeforeSending(
@@ -115,8 +112,7 @@ export function errorBeforeSending(
   request: FailedRequest,
   cause: unknown,
 ): CreditlaneError {
-  const fields = { ...request, code, retryable: true, wasSent: false };
-  return new CreditlaneError(message, fields, { cause });
+  return new CreditlaneError(message, { ...request, code, retryable: true }, { cause });
 }
 
 /** `status` is 0 for a redirect that the fetch of the runtime hides. */

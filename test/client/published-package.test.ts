@@ -160,6 +160,16 @@ describe('the client as npm packs it', () => {
   );
 
   test.each([
+    [process.execPath, "require('@creditlane/client')"],
+    ['node', "await import('@creditlane/client')"],
+  ])('is loaded by a CommonJS program with %s: %s', async (node, load) => {
+    const program = `(async () => console.log(typeof (${load}).createClient))();`;
+    await writeFile(join(folder, 'consumer.cjs'), program);
+    const { stdout } = await run(node, ['consumer.cjs'], { cwd: folder });
+    expect(stdout.trim()).toBe('function');
+  });
+
+  test.each([
     ['nodenext', 'nodenext'],
     ['bundler', 'esnext'],
   ])(

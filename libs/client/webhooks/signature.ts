@@ -52,9 +52,8 @@ export function standardSignature(header: ReadHeader): Signed {
   };
 }
 
-/** Throws `wrong_header` when the header is not the one in which the payload's event is signed. */
+/** Reads the header in which the payload's event is signed; for an unknown event, whichever there is. */
 export function hexSignature(header: ReadHeader, payload: unknown): Signed {
-  refuseHeaderOfOtherEvent(header, payload);
   const name = expectedHeader(payload) ?? HEX_HEADERS.find((it) => header(it) !== undefined);
   const given = required(header, name ?? 'X-SERVICE-SIGNATURE');
   if (given.startsWith('v1,')) {
@@ -68,7 +67,10 @@ export function hexSignature(header: ReadHeader, payload: unknown): Signed {
   return { header: `${name}`, signatures: [signature], content: (body) => body };
 }
 
-/** The payload is not verified yet: it decides only for which reason the webhook is refused. */
+/**
+ * Throws `wrong_header` when the header is not the one in which the payload's event is signed. The payload is not verified
+ * yet: it decides only for which reason the webhook is refused.
+ */
 export function refuseHeaderOfOtherEvent(header: ReadHeader, payload: unknown): void {
   const expected = expectedHeader(payload);
   if (expected === undefined || header(expected) !== undefined) return;

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, expectTypeOf, test } from 'vitest';
@@ -74,6 +75,11 @@ describe('a webhook that Creditlane signed', () => {
     expect(await verify({ headers })).toMatchObject({ type: 'applicationBooked', isTest: true });
   });
 
+  test.each(['', 'soon', '3, 3'])('has no sequence where its header is "%s"', async (sequence) => {
+    const headers = { ...signedHeaders(), 'webhook-sequence': sequence };
+    expect((await verify({ headers })).sequence).toBeUndefined();
+  });
+
   test('has a payload of the type of its event', async () => {
     const event = await verify();
     if (event.type !== 'applicationBooked') throw new Error(`the type is ${event.type}`);
@@ -84,12 +90,15 @@ describe('a webhook that Creditlane signed', () => {
   });
 
   const bytes = new TextEncoder().encode(BODY);
+  const foreignBytes: Uint8Array<ArrayBuffer> = runInNewContext('Uint8Array').from(bytes);
   const node = signedHeaders();
   test.each<[string, Partial<ReceivedWebhook>]>([
     ['a string', { body: BODY }],
     ['bytes', { body: bytes }],
     ['a Buffer of Node', { body: Buffer.from(BODY) }],
     ['an ArrayBuffer', { body: bytes.buffer }],
+    ['bytes of another global object, as in a sandbox', { body: foreignBytes }],
+    ['an ArrayBuffer of another global object', { body: foreignBytes.buffer }],
     ['headers of fetch', { headers: new Headers(node) }],
     ['headers with values in lists', { headers: { ...node, 'webhook-id': ['msg-1'] } }],
     ['a list of secrets, of which one matches', { secrets: [OTHER_SECRET, SECRET] }],
@@ -159,6 +168,7 @@ describe('a webhook that is refused', () => {
   const headers = signedHeaders();
   const cut = SECRET.slice(0, -5);
   const parsed = JSON.parse(BODY);
+  const indented = JSON.stringify(parsed, null, 2);
   const spaced = `{${Object.entries(parsed)
     .map(([name, value]) => `"${name}": ${JSON.stringify(value)}`)
     .join(', ')}}`;
@@ -241,10 +251,7 @@ describe('a webhook that is refused', () => {
     body_reserialised: {
       'as a parsed object': { given: { body: parsed }, says: /parsed value/ },
       'without a body': { given: { body: undefined as unknown as string }, says: /undefined/ },
-      'printed with indentation': {
-        given: { body: JSON.stringify(parsed, null, 2) },
-        says: /printed again/,
-      },
+      'printed with indentation': { given: { body: indented }, says: /printed again/ },
       'printed by Python': { given: { body: spaced } },
       'printed with escaped characters': { given: { body: escaped } },
       'with a line feed at its end': { given: { body: `${BODY}\n` } },
@@ -254,14 +261,10 @@ describe('a webhook that is refused', () => {
         says: /character set/,
       },
       'printed with indentation, and the hex signature': {
-        given: { scheme: 'hex', body: JSON.stringify(parsed, null, 2) },
+        given: { scheme: 'hex', body: indented },
       },
       'printed with indentation, and signed with a retired secret': {
-        given: {
-          secrets: OTHER_SECRET,
-          retiredSecrets: [SECRET],
-          body: JSON.stringify(parsed, null, 2),
-        },
+        given: { secrets: OTHER_SECRET, retiredSecrets: [SECRET], body: indented },
       },
     },
     old_secret: {
@@ -286,6 +289,9 @@ describe('a webhook that is refused', () => {
       'signed in the future': { given: { now: NOW - 301_000 }, says: /301 s after/ },
       'signed longer ago than a given tolerance': {
         given: { now: NOW + 11_000, toleranceMs: 10_000 },
+      },
+      'signed longer ago than the tolerance, with a scheme that is none': {
+        given: { now: NOW + 301_000, scheme: 'Hex' as 'hex' },
       },
     },
     malformed_secret: {

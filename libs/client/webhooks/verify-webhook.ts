@@ -43,7 +43,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Resolves with the event. Rejects with a WebhookVerificationError, whose `reason` says what is wrong. */
 export async function verifyWebhook(received: ReceivedWebhook): Promise<WebhookEvent> {
-  const { scheme = 'standard', toleranceMs = DEFAULT_TOLERANCE_MS, now = Date.now() } = received;
+  const { scheme, toleranceMs = DEFAULT_TOLERANCE_MS, now = Date.now() } = received;
   const body = rawBytes(received.body);
   const text = new TextDecoder().decode(body);
   const payload = parseJson(text);
@@ -51,27 +51,30 @@ export async function verifyWebhook(received: ReceivedWebhook): Promise<WebhookE
   const keys = await importSecrets([received.secrets].flat());
   if (keys.length === 0) throw refusal('malformed_secret', 'No secret is given.');
 
-  if (scheme === 'standard') refuseHeaderOfOtherEvent(header, payload);
-  const signed = scheme === 'standard' ? standardSignature(header) : hexSignature(header, payload);
+  refuseHeaderOfOtherEvent(header, payload);
+  const signed = scheme === 'hex' ? hexSignature(header, payload) : standardSignature(header);
   if (!(await isSignedBy(signed, keys, body))) {
     const retiredKeys = await importSecrets(received.retiredSecrets ?? []);
     throw await explainMismatch(signed, { body, text, header, keys, retiredKeys });
   }
   checkTime(signed, toleranceMs, now);
   if (payload === undefined) throw refusal('malformed_body', 'The body is not JSON.');
-  const sequence = header('webhook-sequence');
   return {
     type: nameOfPayload(payload) ?? 'unknown',
     payload,
     id: signed.id ?? (header('webhook-id') || undefined),
     sentAt: timeOf(signed.timestampMs ?? timestampMsOf(header('webhook-timestamp'))),
-    sequence: sequence === undefined ? undefined : Number(sequence),
+    sequence: sequenceOf(header('webhook-sequence')),
     isTest: header('webhook-test') === 'true',
   } as WebhookEvent;
 }
 
 function timeOf(timestampMs: number | undefined): Date | undefined {
   return timestampMs === undefined ? undefined : new Date(timestampMs);
+}
+
+function sequenceOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
 interface Mismatch {
@@ -132,10 +135,17 @@ function checkTime({ timestampMs }: Signed, toleranceMs: number, now: number): v
 /** A copy of the bytes. Throws `body_reserialised` for anything else, such as the object of a JSON parser. */
 function rawBytes(body: unknown): Bytes {
   if (typeof body === 'string') return new TextEncoder().encode(body);
-  if (body instanceof Uint8Array) return new Uint8Array(body);
-  if (body instanceof ArrayBuffer) return new Uint8Array(body.slice(0));
+  // Not by `instanceof`: sandboxes of edge runtimes and of test runners hand over bytes of another global object.
+  if (ArrayBuffer.isView(body)) {
+    return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
+  }
+  if (isArrayBuffer(body)) return new Uint8Array(body).slice();
   const message = `The body is ${body === undefined ? 'undefined' : 'a parsed value'}: pass the bytes of the request as they arrived.`;
   throw refusal('body_reserialised', message);
+}
+
+function isArrayBuffer(value: unknown): value is ArrayBuffer {
+  return Object.prototype.toString.call(value) === '[object ArrayBuffer]';
 }
 
 /** Of a header that came several times, the values are joined, as fetch does. */
