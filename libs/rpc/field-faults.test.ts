@@ -12,6 +12,7 @@ describe('the faults of fields', () => {
     faults.checkPrintable('/seller', 'a\u202eb');
     faults.checkPrintable('/lines', 'a\u2028b');
     faults.checkNotBlank('/comment', ' \u200b\u00ad\u3164\u2800');
+    faults.checkStorable('/reason', 'a\0b');
     const fault = thrownFault(faults);
     expect(fault.code).toBe('invalid_thing');
     expect(fault.fields.map(({ pointer }) => pointer)).toEqual([
@@ -22,6 +23,7 @@ describe('the faults of fields', () => {
       '/seller',
       '/lines',
       '/comment',
+      '/reason',
     ]);
     expect(fault.message).toContain('worksheet/deliveryDate must be a calendar date');
     expect(fault.message).not.toContain('2026-02-30');
@@ -35,6 +37,7 @@ describe('the faults of fields', () => {
     faults.checkPrintable('/name', 'Zoë & Søn');
     faults.checkPrintable('/name', 'نام\u200cها');
     faults.checkNotBlank('/comment', ' \u{1f697} ');
+    faults.checkStorable('/reason', 'one line\nand another');
     expect(() => faults.throwIfAny('invalid_thing')).not.toThrow();
   });
 });

@@ -41,7 +41,12 @@ export class FieldFaults {
     if (!VISIBLE.test(value)) this.add(pointer, 'must not be blank');
   }
 
-  /** Requires a text without control characters, those of its direction included. PostgreSQL cannot store NUL. */
+  /** Requires a text that PostgreSQL can store, in one line or several: NUL is the one character that it cannot. */
+  checkStorable(pointer: string, value: string): void {
+    if (value.includes('\0')) this.add(pointer, 'must not hold a NUL');
+  }
+
+  /** Requires a text without control characters, those of its direction included. */
   checkPrintable(pointer: string, value: string): void {
     if (CONTROL.test(value)) this.add(pointer, 'must not contain control characters');
   }

@@ -22,8 +22,6 @@ export function checkDecision(decision: Decision): void {
   }
   faults.checkPrintable('/decision/program', decision.program ?? '');
   faults.checkPrintable('/decision/tier', decision.tier ?? '');
-  // Conditions are free text of several lines; NUL is the one character that PostgreSQL cannot store.
-  if (decision.conditions?.includes('\0'))
-    faults.add('/decision/conditions', 'must not hold a NUL');
+  faults.checkStorable('/decision/conditions', decision.conditions ?? '');
   faults.throwIfAny('invalid_decision');
 }

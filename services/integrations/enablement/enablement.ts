@@ -1,6 +1,7 @@
 /** The rules for the enablement of an integration for a creditor: its statuses, and which may follow which. */
 import type { EnablementStatus } from '@creditlane/proto/integrations/v1/enablement_service';
 import { conflict } from '@creditlane/rpc/fault';
+import { FieldFaults } from '@creditlane/rpc/field-faults';
 
 /** The name of a status, as in the REST interface. */
 export type EnablementStatusName = Exclude<keyof typeof EnablementStatus, 'UNSPECIFIED'>;
@@ -19,6 +20,13 @@ export interface EnablementChange {
   readonly status: EnablementStatusName;
   /** Only for DISABLED, and optional there. */
   readonly reason?: string | undefined;
+}
+
+/** Refuses a reason that cannot be stored. Throws the Fault `invalid_reason`. */
+export function checkReason(reason: string): void {
+  const faults = new FieldFaults();
+  faults.checkStorable('/reason', reason);
+  faults.throwIfAny('invalid_reason');
 }
 
 /**

@@ -106,6 +106,14 @@ describe('the enablement of an integration for a creditor', () => {
     expect(await checkGrants()).toMatchObject({ creditor: true, disabledCreditor: false });
   });
 
+  test('is not disabled with a reason that cannot be stored', async () => {
+    await expect(change('DISABLED', { reason: 'Fraud\0' })).rejects.toMatchObject({
+      kind: 'invalid',
+      fields: [{ pointer: '/reason' }],
+    });
+    expect(await change('DISABLED', { reason: 'Fraud.\nSee the letter.' })).toBe('DISABLED');
+  });
+
   test.each(SETTABLE)('in status %s does not affect the grant', async (status) => {
     await change('DISABLED');
     expect(await change(status)).toBe(status);

@@ -14,7 +14,7 @@ import type { Call } from '@creditlane/rpc/call';
 import { type Fault, notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import { findEnablement, lockEnablement, updateEnablement } from '../store/enablements.ts';
-import { changeEnablement, type EnablementChange } from './enablement.ts';
+import { changeEnablement, checkReason, type EnablementChange } from './enablement.ts';
 
 export interface SetEnablementDeps {
   requests: RequestPool;
@@ -26,7 +26,7 @@ export interface SetEnablementDeps {
  * Changes the status in the row of the grant, whose lock makes changes follow each other. The grant must
  * not be revoked, and may be disabled: otherwise a disabled integration could never be enabled again.
  *
- * @throws Fault `creditor_not_found`, `integration_not_requested`, or a fault of the idempotency key
+ * @throws Fault `invalid_reason`, `creditor_not_found`, `integration_not_requested`, or a fault of the idempotency key
  */
 export async function setEnablement(
   { requests, answers, clock }: SetEnablementDeps,
@@ -34,6 +34,7 @@ export async function setEnablement(
   change: EnablementChange,
   call: Call,
 ): Promise<{ status: EnablementStatus }> {
+  checkReason(change.reason ?? '');
   const integrationId = grantedIntegration(creditorId, call);
   const answer = { status: EnablementStatus[change.status] };
   const write = async (tx: Queryable): Promise<void> => {
