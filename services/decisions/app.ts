@@ -1,5 +1,4 @@
 /** The decisions service: the record of what each creditor decided on each application submitted to it. */
-import type { EventMessage } from '@creditlane/events/message';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { startConsumer } from '@creditlane/messaging/consumer';
 import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
@@ -40,10 +39,11 @@ export async function startDecisions({
   const { pool, requests } = database;
   const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
   closers.own('decisions relay', relay);
+  const wakeRelay = () => relay.wake();
   const purges = [purgeIdempotency];
   closers.own('decisions retention', startRetention({ pool, log, purges }));
 
-  const handleNew = createInboxHandler({
+  const handle = createInboxHandler({
     consumer: SERVICE,
     pool,
     log,
@@ -52,11 +52,8 @@ export async function startDecisions({
       writes: [insertSubmissionsQuery(receivedSubmissions(events), newId)],
       result: undefined,
     }),
+    onCommitted: wakeRelay,
   });
-  const handle = async (batch: EventMessage[]) => {
-    await handleNew(batch);
-    relay.wake();
-  };
   const consumer = await startConsumer({
     consumer: SERVICE,
     topics: [APPLICATIONS_TOPIC],
@@ -81,7 +78,6 @@ export async function startDecisions({
     health: health.optional,
     metrics,
   });
-  const wakeRelay = () => relay.wake();
   // As the owner, as when the event arrives: the caller may be the retailer, who cannot write decisions.
   const insertSubmission = async (received: ReceivedSubmission) => {
     await runQuery(pool, insertSubmissionsQuery([received], newId));
