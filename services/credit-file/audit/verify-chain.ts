@@ -9,8 +9,8 @@ import {
   findRecordsAfter,
   findUnrecordedPull,
 } from '../store/audit-log.ts';
+import { type ChainHead, EMPTY_CHAIN, openHead } from './audit-log.ts';
 import { hashOf } from './audit-record.ts';
-import { type ChainHead, EMPTY_CHAIN, openHead } from './chain-head.ts';
 
 const RECORDS_PER_QUERY = 1_000;
 
@@ -38,17 +38,16 @@ export async function* verifyAuditLog(
   noted: readonly NotedHead[] = [],
 ): AsyncGenerator<Verification> {
   const found = await findRecordedRetailers(pool);
-  const retailers = new Set([...found, ...noted.map(({ retailerId }) => retailerId)]);
-  for (const retailerId of retailers) {
-    const notedHere = noted.filter((head) => head.retailerId === retailerId);
-    yield await verifyChain(pool, keyRing, retailerId, notedHere);
+  const notedOf = Map.groupBy(noted, ({ retailerId }) => retailerId);
+  for (const retailerId of new Set([...found, ...notedOf.keys()])) {
+    yield await verifyChain(pool, keyRing, retailerId, notedOf.get(retailerId));
   }
 }
 
 /**
  * Verifies one chain as of one moment, while records are appended: a record that was changed, removed or moved,
  * records cut off at the end, a pull whose request, sending or end is not recorded as its row has it, and a chain that
- * lacks a noted head. Without a noted head, a database that was set back as a whole, records, head and pulls together, is not detected.
+ * lacks any of the noted heads. Without a noted head, a database that was set back as a whole, records, head and pulls together, is not detected.
  */
 export function verifyChain(
   pool: Database['pool'],
@@ -63,7 +62,7 @@ export function verifyChain(
     const broken = (seq: number, problem: string): Verification => {
       return { kind: 'broken', retailerId, seq, problem };
     };
-    const notedHashes = new Map(noted.map(({ seq, hash }) => [seq, hash]));
+    const notedAt = Map.groupBy(noted, ({ seq }) => seq);
     let last: ChainHead = EMPTY_CHAIN;
     for (;;) {
       const records = await findRecordsAfter(tx, retailerId, last.seq, recordsPerQuery);
@@ -73,8 +72,8 @@ export function verifyChain(
         if (!hashOf(last.hash, seq, record).equals(hash)) {
           return broken(seq, 'the record does not match its hash');
         }
-        const notedHash = notedHashes.get(seq) ?? hash.toString('hex');
-        if (notedHash !== hash.toString('hex')) {
+        // Heads noted before and after the records were replaced differ: each of them counts.
+        if (notedAt.get(seq)?.some((head) => head.hash !== hash.toString('hex'))) {
           return broken(seq, 'the record is another one than the noted head names');
         }
         last = { seq, hash };
