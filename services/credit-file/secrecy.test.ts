@@ -14,9 +14,8 @@ test('no file, number, name or secret is readable in the database or the log', a
   const { service, applicant } = fixture;
   await request(service, applicant, { idempotencyKey: randomUUID(), requestId: 'r-1' });
   await readEnded(service, applicant);
-  const description = 'SIN 046454286 of Tremblay is not on file';
-  service.bureau.answer = async () =>
-    answered({ kind: 'refused', reason: 'rejected', code: 'E0807', description });
+  const code = 'SIN 046454286 of Tremblay is not on file';
+  service.bureau.answer = async () => answered({ kind: 'refused', reason: 'rejected', code });
   await request(service, applicant, { source: Source.TRANSUNION });
   await readEnded(service, applicant);
 

@@ -57,8 +57,8 @@ export type RefusalReason = 'credentials' | 'rejected' | 'unavailable';
 
 export type BureauAnswer =
   | { kind: 'file'; file: CreditFile; unknownCodes: readonly UnknownCode[] }
-  | { kind: 'refused'; reason: RefusalReason; code: string; description: string }
-  /** No answer of the bureau's format: nothing is known about the inquiry. */
+  | { kind: 'refused'; reason: RefusalReason; code: string }
+  /** No answer of the bureau's format: nothing is known about the inquiry. The problem quotes nothing of the answer. */
   | { kind: 'malformed'; problem: string };
 
 /** What the credentials of every bureau have. */

@@ -183,26 +183,26 @@ test.each([
   { outcome: neverSent('address_denied'), failure: 'CREDENTIALS', wasSent: false },
   { outcome: neverSent('request_invalid'), failure: 'REJECTED', wasSent: false },
   {
-    outcome: answered({ kind: 'refused', reason: 'credentials', code: 'E0819', description: '' }),
+    outcome: answered({ kind: 'refused', reason: 'credentials', code: 'E0819' }),
     failure: 'CREDENTIALS',
     bureauCode: 'E0819',
     wasSent: true,
   },
   {
-    outcome: answered({ kind: 'refused', reason: 'rejected', code: 'EV304', description: '' }),
+    outcome: answered({ kind: 'refused', reason: 'rejected', code: 'EV304' }),
     failure: 'REJECTED',
     bureauCode: 'EV304',
     wasSent: true,
   },
   {
-    outcome: answered({ kind: 'refused', reason: 'unavailable', code: 'E9', description: '' }),
+    outcome: answered({ kind: 'refused', reason: 'unavailable', code: 'E9' }),
     failure: 'UNAVAILABLE',
     bureauCode: 'E9',
     wasSent: true,
   },
   {
     // May repeat the inquiry.
-    outcome: answered({ kind: 'refused', reason: 'rejected', code: 'AB 12', description: '' }),
+    outcome: answered({ kind: 'refused', reason: 'rejected', code: 'AB 12' }),
     failure: 'REJECTED',
     wasSent: true,
   },
@@ -226,6 +226,15 @@ test.each([
     expect((await service.sql.query(notSent, [id])).rowCount).toBe(it.wasSent ? 0 : 1);
   },
 );
+
+test('the log says why the answer of a bureau is malformed', async () => {
+  const { service, applicant } = fixture;
+  answerWith(answered({ kind: 'malformed', problem: 'The answer has a document type.' }));
+  const { id } = await request(service, applicant);
+  await readEnded(service, applicant);
+  const line = service.log.find((it) => it.includes(id) && it.includes('is malformed'));
+  expect(JSON.parse(line ?? '{}').problem).toBe('The answer has a document type.');
+});
 
 test('a file that is too large to be read fails its pull, and the largest other one is read', async () => {
   const { service, applicant } = fixture;

@@ -235,10 +235,11 @@ function endingOf(
     return failed('MALFORMED_ANSWER', true);
   }
   if (answer.kind === 'malformed') {
-    log.warn({ pullId, source }, 'the answer of a bureau is malformed');
+    const { problem } = answer;
+    log.warn({ pullId, source, problem }, 'the answer of a bureau is malformed');
     return failed('MALFORMED_ANSWER', true);
   }
-  // The bureau's own description may repeat the inquiry, and so may a code of other characters.
+  // A code of other characters may repeat the inquiry.
   const bureauCode = /^[\w.-]{1,20}$/.test(answer.code) ? answer.code : undefined;
   log.info({ pullId, source, bureauCode }, 'a bureau refused an inquiry');
   return { ...failed(FAILURE_OF_REFUSAL[answer.reason], true), bureauCode };

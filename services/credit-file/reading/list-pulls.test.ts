@@ -22,7 +22,7 @@ test('each pull is listed with who asked, on which consent, and what became of i
   });
   await readEnded(service, applicant);
   service.bureau.answer = async () =>
-    answered({ kind: 'refused', reason: 'credentials', code: 'E0819', description: '' });
+    answered({ kind: 'refused', reason: 'credentials', code: 'E0819' });
   const second = await request(service, applicant, { force: true });
   await readEnded(service, applicant);
   const { pulls, nextCursor } = await list();

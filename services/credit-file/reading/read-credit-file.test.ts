@@ -19,7 +19,7 @@ import {
 
 const fixture = useApplicant();
 
-const refused = answered({ kind: 'refused', reason: 'rejected', code: 'E0807', description: '' });
+const refused = answered({ kind: 'refused', reason: 'rejected', code: 'E0807' });
 
 /** Pulls again, and waits for the end. */
 async function pullAgain(source = Source.EQUIFAX): Promise<Pull> {

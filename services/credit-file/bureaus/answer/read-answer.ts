@@ -5,7 +5,6 @@ import { findElement } from './find-element.ts';
 import { readXml, type XmlElement, XmlError } from './xml-document.ts';
 
 const MAX_CODE_LENGTH = 40;
-const MAX_DESCRIPTION_LENGTH = 500;
 
 /**
  * What the format reads in the body of an answer, whatever its bytes are. Malformed whenever that fails: an error would leave
@@ -40,17 +39,12 @@ function readFault(fault: XmlElement): BureauAnswer {
   const code = (findElement(fault, 'faultcode') ?? findElement(fault, 'Code/Value'))?.text.trim();
   const name = code?.slice(code.indexOf(':') + 1) ?? '';
   if (!/^(Client|Sender)(\.|$)/.test(name)) return malformed('The answer is a SOAP fault.');
-  const description = findElement(fault, 'faultstring') ?? findElement(fault, 'Reason/Text');
-  return refused('rejected', `SOAP_${name}`, description?.text ?? '');
+  return refused('rejected', `SOAP_${name}`);
 }
 
-export function refused(reason: RefusalReason, code: string, description: string): BureauAnswer {
-  return {
-    kind: 'refused',
-    reason,
-    code: code.trim().slice(0, MAX_CODE_LENGTH),
-    description: description.trim().slice(0, MAX_DESCRIPTION_LENGTH),
-  };
+/** The bureau's own words for a refusal are not read: they may repeat the inquiry. */
+export function refused(reason: RefusalReason, code: string): BureauAnswer {
+  return { kind: 'refused', reason, code: code.trim().slice(0, MAX_CODE_LENGTH) };
 }
 
 /** Why the bureau refuses an inquiry with this code; an unknown code is about the inquiry. */

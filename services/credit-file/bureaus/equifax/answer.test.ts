@@ -54,12 +54,7 @@ describe('an error report', () => {
     ['E9999', 'rejected'],
   ])('with %s is a refusal for the reason "%s"', (code, reason) => {
     const body = `<EfxTransmit>${errorReport(error(code, 'WORDS'))}</EfxTransmit>`;
-    expect(readAnswer('equifax', body)).toEqual({
-      kind: 'refused',
-      reason,
-      code,
-      description: 'WORDS',
-    });
+    expect(readAnswer('equifax', body)).toEqual({ kind: 'refused', reason, code });
   });
 
   test('with several errors is a refusal for the credentials if one is about them', () => {

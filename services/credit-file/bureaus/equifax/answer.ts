@@ -54,14 +54,10 @@ function chooseReport(
 const REASONS: readonly RefusalReason[] = ['credentials', 'rejected', 'unavailable'];
 
 function readErrors(errors: readonly XmlElement[], { tables }: EquifaxAnswerOptions): BureauAnswer {
-  const read = errors.map((error) => {
-    const text = (path: string) => findElement(error, path)?.text.trim() ?? '';
-    const code = text('ErrorCode');
-    return { reason: refusalReason(tables, code), code, description: text('Description') };
-  });
+  const codes = errors.map((error) => findElement(error, 'ErrorCode')?.text ?? '');
   for (const reason of REASONS) {
-    const error = read.find((it) => it.reason === reason);
-    if (error !== undefined) return refused(reason, error.code, error.description);
+    const code = codes.find((it) => refusalReason(tables, it) === reason);
+    if (code !== undefined) return refused(reason, code);
   }
   return malformed('The answer has neither a report with a hit code nor an error.');
 }

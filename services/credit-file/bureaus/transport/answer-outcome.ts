@@ -1,11 +1,7 @@
 /** What a whole HTTP answer says about an inquiry, when it has no answer of the bureau's format. */
 import type { BureauAnswer, RefusalReason } from '../bureau.ts';
 import type { HttpAnswer } from './exchange.ts';
-import type { UnknownReason } from './inquiry-outcome.ts';
-
-export type AnswerOutcome =
-  | { readonly kind: 'answered'; readonly answer: BureauAnswer }
-  | { readonly kind: 'unknown'; readonly reason: UnknownReason };
+import type { InquiryOutcome } from './inquiry-outcome.ts';
 
 /**
  * An answer that the format can read counts, whatever its status is. Of any other, the status decides:
@@ -20,7 +16,7 @@ export type AnswerOutcome =
  * | other 4xx | refused: the server says that the request was not carried out |
  * | 5xx | unknown: the server, or a gateway before it, failed after it got the inquiry |
  */
-export function outcomeOfAnswer(http: HttpAnswer, answer: BureauAnswer): AnswerOutcome {
+export function outcomeOfAnswer(http: HttpAnswer, answer: BureauAnswer): InquiryOutcome {
   const { status, isDelimited } = http;
   if (answer.kind !== 'malformed') return { kind: 'answered', answer };
   if (status >= 500) return { kind: 'unknown', reason: 'server_error' };
@@ -45,10 +41,6 @@ function refusalOf(status: number): RefusalReason {
   return status === 408 || status === 425 || status === 429 ? 'unavailable' : 'rejected';
 }
 
-function refused(status: number, reason: RefusalReason): AnswerOutcome {
-  const description = 'The bureau’s server refused the request.';
-  return {
-    kind: 'answered',
-    answer: { kind: 'refused', reason, code: `HTTP_${status}`, description },
-  };
+function refused(status: number, reason: RefusalReason): InquiryOutcome {
+  return { kind: 'answered', answer: { kind: 'refused', reason, code: `HTTP_${status}` } };
 }

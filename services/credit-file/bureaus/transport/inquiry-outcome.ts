@@ -36,7 +36,7 @@ export type NeverSentReason =
 export type LostReason = 'deadline' | 'stopping' | 'answer_too_large' | 'connection_lost';
 
 /** Why it is unknown whether the bureau made an inquiry. */
-export type UnknownReason = LostReason | 'answer_incomplete' | 'server_error' | 'redirected';
+type UnknownReason = LostReason | 'answer_incomplete' | 'server_error' | 'redirected';
 
 export interface NeverSent {
   readonly kind: 'never_sent';

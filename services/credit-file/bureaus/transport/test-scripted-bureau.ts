@@ -142,7 +142,7 @@ export const testFormat: BureauFormat<TestCredentials> = {
   readRoot({ name, text }) {
     if (name === 'file') return { kind: 'file', file: {}, unknownCodes: [] };
     if (name !== 'error') return { kind: 'malformed', problem: 'no test answer' };
-    return { kind: 'refused', reason: text as RefusalReason, code: 'E1', description: '' };
+    return { kind: 'refused', reason: text as RefusalReason, code: 'E1' };
   },
 };
 

@@ -109,8 +109,8 @@ describe('an answer without a report', () => {
   const error = (code: string) =>
     `<REL4Report><Errors><Error><Code>${code}</Code><Description>WORDS</Description></Error></Errors></REL4Report>`;
 
-  test('is a refusal with the code and the words of the error', () => {
-    const refusal = { kind: 'refused', reason: 'rejected', code: 'X1', description: 'WORDS' };
+  test('is a refusal with the code of the error', () => {
+    const refusal = { kind: 'refused', reason: 'rejected', code: 'X1' };
     expect(readAnswer('transunion', error('X1'))).toEqual(refusal);
   });
 
@@ -126,7 +126,7 @@ describe('an answer without a report', () => {
     );
     const body = error('X1').replaceAll('Code>', 'ErrorNumber>');
     const answer = readTransUnionAnswer(parseXml(body), { tables, partialDateDay: 1 });
-    expect(answer).toMatchObject({ reason: 'credentials', code: 'X1', description: 'WORDS' });
+    expect(answer).toMatchObject({ reason: 'credentials', code: 'X1' });
   });
 
   test('but with an empty one is a refusal, too', () => {

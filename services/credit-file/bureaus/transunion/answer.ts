@@ -45,20 +45,16 @@ function findReport(root: XmlElement): XmlElement | undefined {
 
 function readError(error: XmlElement, options: AnswerValueOptions): BureauAnswer {
   const code = codeOf(error, options);
-  const described = error.children.filter((child) => !isCode(child, options)).map(textOf);
-  const description = described.join(' ').trim() || error.text;
-  return refused(refusalReason(options.tables, code), code, description);
-}
-
-function codeOf(error: XmlElement, options: AnswerValueOptions): string {
-  const coded = error.children.find((child) => isCode(child, options));
-  return (coded === undefined ? (error.attributes.code ?? '') : textOf(coded)).trim();
+  return refused(refusalReason(options.tables, code), code);
 }
 
 /** The names of the elements in an error are not publicly known, so the tables say how that of the code ends. */
-function isCode({ name }: XmlElement, { tables }: AnswerValueOptions): boolean {
-  const ending = tables.elements.get('errorCode') ?? '';
-  return ending !== '' && name.toLowerCase().endsWith(ending.toLowerCase());
+function codeOf(error: XmlElement, { tables }: AnswerValueOptions): string {
+  const ending = tables.elements.get('errorCode')?.toLowerCase();
+  const coded = error.children.find(
+    ({ name }) => ending !== undefined && name.toLowerCase().endsWith(ending),
+  );
+  return (coded === undefined ? (error.attributes.code ?? '') : textOf(coded)).trim();
 }
 
 function textOf(element: XmlElement): string {
