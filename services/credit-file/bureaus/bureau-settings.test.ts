@@ -30,6 +30,23 @@ test('without variables the service asks both bureaus, and refuses to start with
   );
 });
 
+test.each([
+  [{ EQUIFAX_OUTPUT_XML: '<Language>EN' }, /^EQUIFAX_OUTPUT_XML: is not well-formed: 1:/],
+  [
+    { BUREAUS: 'TRANSUNION', TRANSUNION_REQUEST_TEMPLATE: '{{memberCode}}' },
+    /^TRANSUNION_REQUEST_TEMPLATE: the request template of TransUnion: {{password}} is missing$/,
+  ],
+  [{ EQUIFAX_TOKEN_URL: 'https://' }, /^EQUIFAX_TOKEN_URL: must be an https URL, or a path/],
+  [{ EQUIFAX_TOKEN_URL: 'login.example:443/token' }, /^EQUIFAX_TOKEN_URL: must be an https URL/],
+  [{ TRANSUNION_SOAP_ACTION: 'Pull\nX: 1' }, /^TRANSUNION_SOAP_ACTION: must be one line of text/],
+  [{ TRANSUNION_CONTENT_TYPE: 'text/xml; “utf-8”' }, /^TRANSUNION_CONTENT_TYPE: must be one line/],
+])(
+  'a request that could not be made, as with %o, is refused at start with the reason',
+  (env, problem) => {
+    expect(() => readSettings({ ...EQUIFAX_ALONE, ...env }, BUREAU_SETTINGS)).toThrow(problem);
+  },
+);
+
 test('a certificate and a key that do not fit each other are refused at start', () => {
   const authority = new TestCertificateAuthority();
   const [one, other] = [authority.issue(), authority.issue()];

@@ -1,8 +1,10 @@
 /** The settings of the bureaus: where inquiries are sent to, how, and what an account with a bureau determines. */
+import { validateHeaderValue } from 'node:http';
 import { egressPolicySetting } from '@creditlane/egress-rules/egress-policy';
 import { refuse } from '@creditlane/runtime/env';
 import { type Setting, type SettingValues, setting } from '@creditlane/runtime/setting';
 import { readCodeTables } from './answer/code-tables.ts';
+import { parseXml } from './answer/xml-document.ts';
 import { SOURCES, type Source } from './bureau.ts';
 import { clientCertificateSetting } from './transport/client-certificate.ts';
 import { compileTemplate } from './transunion/request-template.ts';
@@ -79,7 +81,8 @@ export const BUREAU_SETTINGS = {
       about:
         'Which of several reports is the file: the first with a hit, else the first; or the first.',
     }),
-    tokenUrl: setting.string('EQUIFAX_TOKEN_URL', {
+    tokenUrl: setting.parsed('EQUIFAX_TOKEN_URL', parseTokenUrl, {
+      type: 'URL',
       default: 'oauth/token',
       about: 'Where access tokens are asked for; relative to the base URL of the credentials.',
     }),
@@ -91,7 +94,8 @@ export const BUREAU_SETTINGS = {
       default: '',
       about: 'Text before the XML of a request, which some accounts need.',
     }),
-    outputXml: setting.string('EQUIFAX_OUTPUT_XML', {
+    outputXml: setting.parsed('EQUIFAX_OUTPUT_XML', parseOutputXml, {
+      type: 'elements of XML',
       // Codes that are not in the tables are read by their descriptions, which therefore have to be English.
       default: '<CNOutputParameters><Language>EN</Language></CNOutputParameters>',
       about: 'The elements of a request that say which form and scores the account has.',
@@ -112,11 +116,13 @@ export const BUREAU_SETTINGS = {
       default: '',
       about: 'The value of the placeholder `certificate`.',
     }),
-    contentType: setting.string('TRANSUNION_CONTENT_TYPE', {
+    contentType: setting.parsed('TRANSUNION_CONTENT_TYPE', parseHeaderValue, {
+      type: 'text',
       default: 'text/xml; charset=utf-8',
       about: 'The content type of a request.',
     }),
-    soapAction: setting.string('TRANSUNION_SOAP_ACTION', {
+    soapAction: setting.parsed('TRANSUNION_SOAP_ACTION', parseHeaderValue, {
+      type: 'text',
       default: '',
       about: 'The header SOAPAction of a request; none if empty.',
     }),
@@ -140,6 +146,28 @@ function parseBureaus(text: string): Source[] {
   const names = text.split(',').map((name) => name.trim());
   const known = SOURCES.filter((source) => names.includes(source));
   return known.length === names.length ? known : refuse('EQUIFAX, TRANSUNION, or both, each once');
+}
+
+/** Checks at start that the text leads to an address, whatever the base URL is. */
+function parseTokenUrl(text: string): string {
+  const protocol = URL.parse(text, 'https://bureau.example/')?.protocol ?? '';
+  if (['https:', 'http:'].includes(protocol)) return text;
+  return refuse('an https URL, or a path below the base URL of the credentials');
+}
+
+function parseHeaderValue(text: string): string {
+  try {
+    validateHeaderValue('value', text);
+    return text;
+  } catch {
+    return refuse('one line of text, as the value of a header');
+  }
+}
+
+/** Checks at start that the text can stand in the XML of a request. */
+function parseOutputXml(text: string): string {
+  parseXml(`<CNCustTransmitToEfx>${text}</CNCustTransmitToEfx>`);
+  return text;
 }
 
 /** Checks the template at start. */

@@ -1,4 +1,5 @@
 /** Reads XML that comes from outside: well-formed, without document type, within limits, or not at all. */
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { type SaxesAttributePlain, SaxesParser, type SaxesTagPlain } from 'saxes';
 
 /** An element without its namespace: prefixes differ between installations of a bureau, local names do not. */
@@ -17,7 +18,7 @@ const MAX_ATTRIBUTES = 64;
 const MAX_DEPTH = 32;
 
 /** The text is not well-formed, exceeds a limit, or has a document type. The message has no text of it. */
-export class XmlError extends Error {}
+export class XmlError extends LoggableError {}
 
 /**
  * The root element of a document.

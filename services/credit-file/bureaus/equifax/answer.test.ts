@@ -253,6 +253,14 @@ test('elements whose names are not confirmed are read at the paths that an opera
     elements:
       specialService: Services/Service
       specialServiceDate: Reported
+      specialServiceNumber: Member/Number
+      specialServiceName: Member/Name
+      specialServiceTelephone: Phone
+      extendedTrade: Exact/Line
+      extendedTradeReported: Told
+      extendedTradeOpened: Since
+      extendedTradeLastActivity: Last
+      extendedTradeType: Kind
       employmentStart: From
       employmentEnd: Dates/Until
       employmentCity: Place/City
@@ -261,7 +269,10 @@ test('elements whose names are not confirmed are read at the paths that an opera
   const sections = `<CNEmployments><CNEmployment code="ES"><Employer>Bakery</Employer><From>2019-05</From>
     <Dates><Until>2021-06</Until></Dates><Place><City>Laval</City><Province code="QC"/></Place>
     <Income>04500</Income></CNEmployment></CNEmployments>
-    <Services><Service><Reported>2020-02</Reported><Name>A member</Name></Service></Services>`;
+    <CNTrades><CNTrade><DateOpened>2019-04</DateOpened></CNTrade></CNTrades>
+    <Exact><Line><Told>2026-02-14</Told><Since>2019-04-09</Since><Last>2026-02-02</Last><Kind code="C"/></Line></Exact>
+    <Services><Service><Reported>2020-02</Reported><Member><Number>481ZZ00001</Number><Name>A member</Name></Member>
+    <Phone><AreaCode>800</AreaCode><Number>5550199</Number></Phone></Service></Services>`;
   const options = { tables, partialDateDay: 1, reportRule: 'FIRST' as const };
   const body = equifaxAnswer(sections);
   expect(readEquifaxAnswer(parseXml(body), options)).toMatchObject({
@@ -274,7 +285,18 @@ test('elements whose names are not confirmed are read at the paths that an opera
           },
         ],
       },
-      specialServices: [{ dateReported: '2020-02-01', customer: { name: 'A member' } }],
+      trades: [
+        {
+          ...{ dateReported: '2026-02-14', dateOpened: '2019-04-09' },
+          ...{ dateLastActivityOrPayment: '2026-02-02', portfolioType: 'LINE_OF_CREDIT' },
+        },
+      ],
+      specialServices: [
+        {
+          dateReported: '2020-02-01',
+          customer: { id: '481ZZ00001', name: 'A member', phoneNumber: '8005550199' },
+        },
+      ],
     },
     unknownCodes: [],
   });

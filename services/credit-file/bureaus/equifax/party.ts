@@ -10,14 +10,31 @@ export function readParty(from: XmlElement | undefined, values: AnswerValues) {
   });
 }
 
+/** Where the number, the name and the telephone of a member are, below the element of the member. */
+interface MemberPaths {
+  id: string;
+  name: string;
+  telephone: string;
+}
+
+const MEMBER: MemberPaths = {
+  id: 'CustomerNumber',
+  name: 'Name',
+  telephone: 'Telephone/ParsedTelephone',
+};
+
 /** A party with its telephone number. */
-export function readMember(from: XmlElement | undefined, values: AnswerValues) {
-  const telephone = findElement(from, 'Telephone/ParsedTelephone');
+export function readMember(
+  from: XmlElement | undefined,
+  values: AnswerValues,
+  paths: MemberPaths = MEMBER,
+) {
+  const telephone = findElement(from, paths.telephone);
   const number = `${values.text(telephone, 'AreaCode') ?? ''}${values.text(telephone, 'Number') ?? ''}`;
   const extension = values.text(telephone, 'Extension');
   return presentFields({
-    id: values.text(from, 'CustomerNumber'),
-    name: values.text(from, 'Name'),
+    id: values.text(from, paths.id),
+    name: values.text(from, paths.name),
     phoneNumber: (extension === undefined ? number : `${number} ext. ${extension}`) || undefined,
   });
 }

@@ -46,7 +46,11 @@ export function readReport(report: XmlElement, values: AnswerValues): CreditFile
       presentFields({
         type: values.code(it, '', 'specialService', permitted.SPECIAL_SERVICE_TYPES),
         dateReported: values.date(it, values.pathOf('specialServiceDate')),
-        customer: readMember(it, values),
+        customer: readMember(it, values, {
+          id: values.pathOf('specialServiceNumber'),
+          name: values.pathOf('specialServiceName'),
+          telephone: values.pathOf('specialServiceTelephone'),
+        }),
       }),
     ),
     consumerStatements: readEach(

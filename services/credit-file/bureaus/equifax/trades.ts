@@ -20,13 +20,19 @@ const RATES_AND_STATUSES = new Set<PaymentRate | TradeStatus>([
   ...TRADE_STATUSES,
 ]);
 
-const EXACT_DATES = ['DateReported', 'DateOpened', 'DateLastActivityOrPayment'] as const;
+/** The dates of a trade, by the names that those of an extended trade have in the tables. */
+const EXACT_DATES = {
+  extendedTradeReported: 'DateReported',
+  extendedTradeOpened: 'DateOpened',
+  extendedTradeLastActivity: 'DateLastActivityOrPayment',
+} as const;
+type ExactDate = keyof typeof EXACT_DATES;
 /** The extended trades are not those of the trades: nothing of them is used. */
 const OTHER_ORDER = '(other order)';
 
 export function readTrades(report: XmlElement, values: AnswerValues): Trade[] {
   const trades = findElements(report, 'CNTrades/CNTrade');
-  const extended = findElements(report, 'CNExtendedTrades/CNExtendedTrade');
+  const extended = findElements(report, values.pathOf('extendedTrade'));
   const isSameList = isOfSameTrades(trades, extended, values);
   if (extended.length > 0 && !isSameList) values.leaveOut(report, 'CNExtendedTrades', OTHER_ORDER);
   return trades
@@ -44,8 +50,11 @@ function isOfSameTrades(
   values: AnswerValues,
 ): boolean {
   const isPair = (trade: XmlElement, other: XmlElement | undefined) =>
-    EXACT_DATES.every((name) => {
-      const [month, exact] = [values.text(trade, name), values.text(other, name)];
+    Object.entries(EXACT_DATES).every(([exactName, name]) => {
+      const [month, exact] = [
+        values.text(trade, name),
+        values.text(other, values.pathOf(exactName)),
+      ];
       return month === undefined || exact === undefined || exact.startsWith(month.slice(0, 7));
     });
   return extended.length === trades.length && trades.every((it, at) => isPair(it, extended[at]));
@@ -56,14 +65,16 @@ function readTrade(
   extended: XmlElement | undefined,
   values: AnswerValues,
 ): Trade | undefined {
-  const dates = (name: (typeof EXACT_DATES)[number]) =>
-    (extended && values.date(extended, name)) ?? values.date(it, name);
+  const dateOf = (exactName: ExactDate) =>
+    (extended && values.date(extended, values.pathOf(exactName))) ??
+    values.date(it, EXACT_DATES[exactName]);
   const type = values.code(it, 'PortfolioType', 'portfolioType', PORTFOLIO_TYPES);
   const extendedType =
-    extended && values.code(extended, 'PortfolioType', 'portfolioType', PORTFOLIO_TYPES);
+    extended &&
+    values.code(extended, values.pathOf('extendedTradeType'), 'portfolioType', PORTFOLIO_TYPES);
   const rateOrStatus = values.code(it, 'PaymentRate', 'paymentRate', RATES_AND_STATUSES);
   return presentFields<Trade>({
-    dateReported: dates('DateReported'),
+    dateReported: dateOf('extendedTradeReported'),
     creditor: readMember(findElement(it, 'CreditorId'), values),
     accountNumber: values.text(it, 'AccountNumber'),
     association: values.code(it, 'Association', 'association', ASSOCIATIONS),
@@ -72,8 +83,8 @@ function readTrade(
     balanceAmount: values.amount(it, 'BalanceAmount'),
     pastDueAmount: values.amount(it, 'PastDueAmount'),
     monthsReviewed: values.amount(it, 'MonthsReviewed'),
-    dateOpened: dates('DateOpened'),
-    dateLastActivityOrPayment: dates('DateLastActivityOrPayment'),
+    dateOpened: dateOf('extendedTradeOpened'),
+    dateLastActivityOrPayment: dateOf('extendedTradeLastActivity'),
     // In the older section a line of credit may stand as a revolving account.
     portfolioType: extendedType === 'LINE_OF_CREDIT' ? extendedType : (type ?? extendedType),
     paymentRate: [...PAYMENT_RATES].find((rate) => rate === rateOrStatus),

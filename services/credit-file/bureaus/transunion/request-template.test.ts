@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { TransUnionCredentialsSchema } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
 import { expect, test } from 'vitest';
 import { findElement } from '../answer/find-element.ts';
-import { parseXml } from '../answer/xml-document.ts';
+import { parseXml, XmlError } from '../answer/xml-document.ts';
 import { FORMATS, INQUIRY, TEMPLATE, TRANSUNION_OPTIONS } from '../test-formats.ts';
 import { compileTemplate, RequestTemplateError } from './request-template.ts';
 import { transUnionFormat } from './transunion-format.ts';
@@ -86,9 +86,15 @@ test.each([
   [TEMPLATE.replace('{{password}}', ''), '{{password}} is missing'],
   [TEMPLATE.replace('{{dateOfBirth}}', ''), '{{dateOfBirth}} or {{dateOfBirthDigits}} is missing'],
   [TEMPLATE.replace('<Born>', '<Born>{{'), 'a {{ or }} has no counterpart'],
-  [TEMPLATE.replace('</Born>', ''), 'the XML is not well-formed'],
-  [`<!DOCTYPE a>${TEMPLATE}`, 'the XML has a document type'],
 ])('the template %s is refused: %s', (template, problem) => {
   expect(() => compileTemplate(template)).toThrow(RequestTemplateError);
   expect(() => compileTemplate(template)).toThrow(`the request template of TransUnion: ${problem}`);
+});
+
+test.each([
+  [TEMPLATE.replace('</Born>', ''), 'is not well-formed'],
+  [`<!DOCTYPE a>${TEMPLATE}`, 'has a document type'],
+])('the template %s is refused, because it %s', (template, problem) => {
+  expect(() => compileTemplate(template)).toThrow(XmlError);
+  expect(() => compileTemplate(template)).toThrow(problem);
 });

@@ -1,7 +1,7 @@
 /** The request to TransUnion Canada, whose format is not publicly known: a template of the operator's. */
 import type { TransUnionCredentials } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
-import { parseXml, XmlError } from '../answer/xml-document.ts';
+import { parseXml } from '../answer/xml-document.ts';
 import type { Inquiry } from '../bureau.ts';
 import { escapeXml } from '../xml-text.ts';
 
@@ -56,8 +56,8 @@ const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 /**
  * A function that puts values into the template, each escaped for XML.
  *
- * @throws RequestTemplateError if the template is missing, has unknown placeholders, lacks one that every
- *   inquiry needs, or is no well-formed XML
+ * @throws RequestTemplateError if the template is missing, has unknown placeholders, or lacks one that every inquiry needs
+ * @throws XmlError if it is no well-formed XML
  */
 export function compileTemplate(template: string): (values: TemplateValues) => string {
   if (template.trim() === '') {
@@ -76,7 +76,7 @@ export function compileTemplate(template: string): (values: TemplateValues) => s
     fail('{{dateOfBirth}} or {{dateOfBirthDigits}} is missing');
   }
   if (/\{\{|\}\}/.test(template.replace(PLACEHOLDER, ''))) fail('a {{ or }} has no counterpart');
-  checkXml(template.replace(PLACEHOLDER, 'x'));
+  parseXml(template.replace(PLACEHOLDER, 'x').trim());
   return (values) =>
     template.replace(PLACEHOLDER, (_all, name: string) =>
       escapeXml(values[name.trim() as keyof TemplateValues]),
@@ -107,15 +107,6 @@ export function templateValues(
     postalCode: address?.postalCode.replace(/\s/g, '') ?? '',
     ...settings,
   };
-}
-
-function checkXml(text: string): void {
-  try {
-    parseXml(text.trim());
-  } catch (error) {
-    if (!(error instanceof XmlError)) throw error;
-    fail(`the XML ${error.message}`);
-  }
 }
 
 function fail(problem: string): never {

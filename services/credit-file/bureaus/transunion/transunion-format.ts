@@ -15,7 +15,7 @@ export interface TransUnionFormatOptions extends AnswerValueOptions {
   readonly soapAction: string;
 }
 
-/** @throws RequestTemplateError */
+/** @throws RequestTemplateError or XmlError, as `compileTemplate` does */
 export function transUnionFormat(
   options: TransUnionFormatOptions,
 ): BureauFormat<TransUnionCredentials> {
