@@ -63,3 +63,16 @@ test('an inquiry that was admitted before the breaker opened neither ends the pr
   early[1]?.('failure');
   expect(breaker.admit()).toBeUndefined();
 });
+
+test('a success of an inquiry that was admitted before the breaker opened closes it while a probe is under way', () => {
+  const { breaker, clock, fail } = openBreaker();
+  const early = breaker.admit();
+  fail(5);
+  clock.nowMs = 5_000;
+  const probe = breaker.admit();
+  early?.('success');
+  expect(breaker.state).toBe('closed');
+  expect(breaker.admit()).toBeDefined();
+  probe?.('failure');
+  expect(breaker.state).toBe('closed');
+});

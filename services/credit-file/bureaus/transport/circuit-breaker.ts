@@ -41,7 +41,8 @@ export class CircuitBreaker {
     const isProbe = state === 'half_open';
     this.#isProbing = isProbe;
     return (verdict) => {
-      if (isProbe) this.#isProbing = false;
+      // A success closes the breaker, also that of an inquiry which was sent before the breaker opened.
+      if (isProbe || verdict === 'success') this.#isProbing = false;
       if (verdict === 'success') this.#failuresInRow = 0;
       // Of inquiries that were sent before the breaker opened, a failure tells nothing new.
       if (verdict === 'failure' && (isProbe || this.state === 'closed')) this.#failed();
