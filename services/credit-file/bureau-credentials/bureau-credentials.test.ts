@@ -62,6 +62,19 @@ test('credentials are listed without their secrets, replaced and removed', async
   ]);
 });
 
+test('credentials that are damaged do not hide those with the other bureau', async () => {
+  await setCredentials(fixture.service, retailerId);
+  await fixture.service.sql.query(
+    `UPDATE bureau_credentials SET sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1)
+     WHERE retailer_id = $1 AND source = 'EQUIFAX'`,
+    [retailerId],
+  );
+  const list = (source: Source) =>
+    client().listBureauCredentials({ retailerId, source }, asPlatform());
+  expect(await list(Source.TRANSUNION)).toMatchObject({ credentials: [{ member: '4242ON1' }] });
+  await expect(list(Source.EQUIFAX)).rejects.toMatchObject({ kind: 'internal' });
+});
+
 test.each([
   { change: { clientSecret: '' }, pointer: '/clientSecret' },
   { change: { transport: EquifaxTransport.SOAP }, pointer: '/clientId' },

@@ -58,13 +58,13 @@ export async function setBureauCredentials(
   });
 }
 
-/** The retailer's credentials without their secrets. */
+/** The retailer's credentials with the bureau, or with each, without their secrets. */
 export async function listBureauCredentials(
   deps: BureauCredentialsDeps,
-  retailerId: string,
+  { retailerId, source }: { retailerId: string; source?: Source },
   call: Call,
 ): Promise<ListBureauCredentialsResponse['credentials']> {
-  const rows = await findCredentials(scopeOf(deps, retailerId, call), retailerId);
+  const rows = await findCredentials(scopeOf(deps, retailerId, call), retailerId, source);
   return rows.map((row) => storedMessage(openCredentials(deps.keyRing, row), row.setAt));
 }
 

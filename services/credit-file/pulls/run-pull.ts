@@ -186,7 +186,7 @@ async function findOwnCredentials(
   { pool, keyRing, log }: RunPullDeps,
   { retailerId, source }: OwnedPull,
 ): Promise<BureauCredentials | undefined> {
-  const row = (await findCredentials(pool, retailerId)).find((it) => it.source === source);
+  const [row] = await findCredentials(pool, retailerId, source);
   try {
     return row && openCredentials(keyRing, row);
   } catch (err) {

@@ -30,12 +30,17 @@ export async function setCredentials(
 
 const select = defineStatement<CredentialsRow>(
   'bureau_credentials_find',
-  `SELECT ${COLUMNS} FROM bureau_credentials WHERE retailer_id = $1 ORDER BY source`,
+  `SELECT ${COLUMNS} FROM bureau_credentials
+   WHERE retailer_id = $1 AND source = coalesce($2, source) ORDER BY source`,
 );
 
-/** The retailer's credentials, one for each bureau at most. */
-export function findCredentials(db: Queryable, retailerId: string): Promise<CredentialsRow[]> {
-  return select.run(db, [retailerId]);
+/** The retailer's credentials with the bureau, or with each; one for each bureau at most. */
+export function findCredentials(
+  db: Queryable,
+  retailerId: string,
+  source?: Source,
+): Promise<CredentialsRow[]> {
+  return select.run(db, [retailerId, source ?? null]);
 }
 
 const selectExists = defineStatement(

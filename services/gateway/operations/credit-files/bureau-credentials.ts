@@ -33,8 +33,10 @@ export function bureauCredentialOperations(credentials: Client<typeof BureauCred
     },
 
     async getBureauCredentials({ path: { retailerId, source }, context }) {
-      const { credentials: all } = await credentials.listBureauCredentials({ retailerId }, context);
-      const found = all.find((it) => it.source === Source[source]);
+      const request = { retailerId, source: Source[source] };
+      const { credentials: all } = await credentials.listBureauCredentials(request, context);
+      // A credit-file service of an earlier version answers with those of both bureaus.
+      const found = all.find((it) => it.source === request.source);
       if (found === undefined) {
         const message = 'The retailer has no credentials for this bureau.';
         throw notFound('bureau_credentials_not_found', message);

@@ -143,6 +143,13 @@ export declare type ListBureauCredentialsRequest = Message<"creditlane.creditfil
    * @generated from field: string retailer_id = 1;
    */
   retailerId: string;
+
+  /**
+   * Unspecified: the credentials with every bureau are returned.
+   *
+   * @generated from field: creditlane.creditfile.v1.Source source = 2;
+   */
+  source: Source;
 };
 
 /**
@@ -289,7 +296,8 @@ export declare const BureauCredentialsService: GenService<{
     output: typeof SetBureauCredentialsResponseSchema;
   },
   /**
-   * Returns which credentials a retailer has, without their secrets.
+   * Returns which credentials a retailer has, without their secrets. The error is INTERNAL if those that are asked for are
+   * damaged.
    *
    * @generated from rpc creditlane.creditfile.v1.BureauCredentialsService.ListBureauCredentials
    */
