@@ -15,7 +15,7 @@ import {
 import type { AuditActor } from './audit/audit-record.ts';
 import { findPullEvidence } from './audit/pull-evidence.ts';
 import { type NotedHead, verifyAuditLog } from './audit/verify-chain.ts';
-import { eraseApplicant } from './custody/erase-applicant.ts';
+import { eraseCreditFiles } from './custody/erase-applicant.ts';
 import { countDueFiles, purgeFiles } from './custody/purge-files.ts';
 import { retailerContexts1766100000000 } from './migrations/0020-retailer-contexts.ts';
 import type { SETTINGS } from './settings.ts';
@@ -118,7 +118,7 @@ async function erase({ settings, database, print }: Context, options: CommandOpt
   if (!(waitS >= 0)) throw new CommandOptionError('--wait must be a number of seconds');
   const { pool } = database;
   const deps = { pool, keyRing: settings.keyRing, clock: systemClock };
-  const { files } = await eraseApplicant(deps, applicant, { actor: OPERATOR });
+  const { files } = await eraseCreditFiles(deps, applicant, { actor: OPERATOR });
   const untilMs = performance.now() + waitS * 1_000;
   let outcome = await findOutcome(pool, applicant);
   while (outcome === undefined && performance.now() < untilMs) {

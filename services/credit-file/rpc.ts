@@ -1,13 +1,7 @@
 /** CreditFileService: translates between the messages of the contract and the use cases. */
 import { CreditFileService } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
-import { actorOf } from './audit/audit-record.ts';
-import {
-  type EraseApplicantDeps,
-  eraseApplicant,
-  type FinishErasureDeps,
-  finishErasure,
-} from './custody/erase-applicant.ts';
+import { type EraseApplicantDeps, eraseApplicant } from './custody/erase-applicant.ts';
 import { checkLink } from './document/document-link.ts';
 import { pullMessage, sourceOf } from './pulls/pull.ts';
 import { type RequestCreditFileDeps, requestCreditFile } from './pulls/request-credit-file.ts';
@@ -18,11 +12,7 @@ import { applicantCall } from './scope.ts';
 
 /** The routes to mount. */
 export function creditFileRoutes(
-  deps: RequestCreditFileDeps &
-    ReadCreditFileDeps &
-    ReadDocumentDeps &
-    EraseApplicantDeps &
-    FinishErasureDeps,
+  deps: RequestCreditFileDeps & ReadCreditFileDeps & ReadDocumentDeps & EraseApplicantDeps,
 ): ServiceRoutes {
   return implement(CreditFileService, {
     requestCreditFile: (request, call) =>
@@ -52,14 +42,7 @@ export function creditFileRoutes(
     },
 
     async eraseApplicant({ retailerId, applicantId }, call) {
-      const { identity, requestId } = call;
-      const applicant = { retailerId, applicantId };
-      const eraser = { actor: actorOf(identity), requestId };
-      // An erasure waits for the head of the retailer's chain, to which it appends records: in the retailer's turns, the
-      // erasures of one retailer leave connections for everything else.
-      const erase = () => eraseApplicant(deps, applicant, eraser);
-      await deps.rowTurns.run(applicant.retailerId, erase);
-      await finishErasure(deps, applicant, call);
+      await eraseApplicant(deps, { retailerId, applicantId }, call);
       return {};
     },
   });

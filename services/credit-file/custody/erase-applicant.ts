@@ -9,43 +9,59 @@ import type { Database } from '@creditlane/postgres/database';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
+import type { Call } from '@creditlane/rpc/call';
 import type { OwnCallContext, PeerClient } from '@creditlane/rpc/peer-client';
 import type { Clock } from '@creditlane/runtime/clock';
 import { appendAuditRecord } from '../audit/audit-log.ts';
-import { pullFacts } from '../audit/audit-record.ts';
+import { actorOf, pullFacts } from '../audit/audit-record.ts';
 import type { PullRow } from '../pulls/pull.ts';
 import { type Eraser, finishErasureRow, insertErasure } from '../store/applicant-erasures.ts';
-import { deleteFilesOf } from '../store/kept-files.ts';
+import { deleteFilesOf } from '../store/credit-files.ts';
 import { endUnsentPulls } from '../store/pull-states.ts';
 import { forgetCallerRequestIds, lockPullsOf } from '../store/pulls.ts';
 
-export interface EraseApplicantDeps {
-  pool: Database['pool'];
+export interface FinishErasureDeps extends Pick<Database, 'pool' | 'rowTurns'> {
   keyRing: KeyRing;
   clock: Clock;
+  applications: PeerClient<typeof ApplicationsService>;
+}
+
+export interface EraseApplicantDeps extends FinishErasureDeps {
   /** Is called after the commit with each pull that the erasure ended. */
   onEnded?: (pull: PullRow) => void;
 }
 
-export interface FinishErasureDeps
-  extends Pick<EraseApplicantDeps, 'keyRing' | 'clock'>,
-    Pick<Database, 'pool' | 'rowTurns'> {
-  applications: PeerClient<typeof ApplicationsService>;
+/**
+ * Both steps, for a caller.
+ * @throws Fault `unavailable` while the applications service cannot be reached; the service then takes the second step by
+ *   itself
+ */
+export async function eraseApplicant(
+  deps: EraseApplicantDeps,
+  applicant: ApplicantOfRetailer,
+  call: Call,
+): Promise<void> {
+  const eraser = { actor: actorOf(call.identity), requestId: call.requestId };
+  // An erasure waits for the head of the retailer's chain, to which it appends records: in the retailer's turns, the
+  // erasures of one retailer leave connections for everything else.
+  const eraseFiles = () => eraseCreditFiles(deps, applicant, eraser);
+  await deps.rowTurns.run(applicant.retailerId, eraseFiles);
+  await finishErasure(deps, applicant, call);
 }
 
 /**
  * The first step: destroys the applicant's data key and deletes the applicant's files. Reads then answer as if no
  * pull had ever been requested. A pull under way stores no file, a pull whose inquiry was not sent sends none, and
  * requests are refused. The pulls and the audit log stay, and prove what was permitted. They hold ids, times and outcomes, and
- * one text that a caller chose, the X-Request-Id; the caller's own id of a request, another one, is deleted.
+ * one text that a caller chose, the X-Request-Id. The caller's own id of a request, which is another text, is deleted.
  *
  * Copies of the stored key in backups, in WAL and in pages that are not yet overwritten are wrapped by a key of
  * the key ring; they end when the ring is rotated and its old key is destroyed.
  *
  * @returns how many files were deleted
  */
-export async function eraseApplicant(
-  { pool, keyRing, clock, onEnded }: EraseApplicantDeps,
+export async function eraseCreditFiles(
+  { pool, keyRing, clock, onEnded }: Omit<EraseApplicantDeps, 'rowTurns' | 'applications'>,
   applicant: ApplicantOfRetailer,
   { actor, requestId }: Eraser,
 ): Promise<{ files: number }> {

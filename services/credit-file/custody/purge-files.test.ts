@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { silentLog } from '@creditlane/runtime/test-log';
 import { expect, test } from 'vitest';
 import { addApplicant, read } from '../test-credit-file.ts';
-import { countDueFiles, purgeFiles } from './purge-files.ts';
+import { countDueFiles, purgeFiles, startFilePurge } from './purge-files.ts';
 import { NOT_REQUESTED, OPERATOR, RING, useErasures } from './test-erasures.ts';
 
 const { actionsOf, fixture, pool, pull } = useErasures();
@@ -52,5 +53,24 @@ test('files are deleted while the audit head of the retailer with the oldest one
   });
   expect((await actionsOf(other)).at(-1)).toBe('FILE_PURGED');
   await pool().query(setHead, [retailerId, rows[0].sealed]);
+  expect(await purgeFiles(deps, OPERATOR)).toEqual({ deleted: 1, failures: [] });
+});
+
+test('files that are due when the service stops stay until its next start', async () => {
+  const { applicant } = fixture;
+  await pull(applicant);
+  const age = `UPDATE credit_files SET created_at = now() - interval '366 days' WHERE applicant_id = $1`;
+  await pool().query(age, [applicant.applicantId]);
+  const deps = { pool: pool(), keyRing: RING, clock: () => new Date(), fileRetentionDays: 365 };
+  let closed: Promise<void> | undefined;
+  const clock = () => {
+    closed ??= purge.close();
+    return new Date();
+  };
+  const purge = startFilePurge({ ...deps, clock, log: silentLog });
+  purge.wake();
+  await expect.poll(() => closed !== undefined).toBe(true);
+  await closed;
+  expect(await countDueFiles(deps)).toHaveLength(1);
   expect(await purgeFiles(deps, OPERATOR)).toEqual({ deleted: 1, failures: [] });
 });

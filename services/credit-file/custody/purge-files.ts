@@ -15,7 +15,7 @@ import {
   type DueFiles,
   deleteFilesBefore,
   findDueRetailers,
-} from '../store/kept-files.ts';
+} from '../store/credit-files.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const EVERY_MS = 60_000;
@@ -38,14 +38,22 @@ export interface PurgedFiles {
 }
 
 /**
- * Deletes the files that are due, each with an audit record. A retailer whose audit log takes no record keeps its
- * files, and the others do not.
+ * Deletes the files that are due, each with an audit record, until `stop` is aborted. A retailer whose audit log takes no
+ * record keeps its files; those of the other retailers are deleted.
  */
-export async function purgeFiles(deps: PurgeDeps, actor: AuditActor): Promise<PurgedFiles> {
+export async function purgeFiles(
+  deps: PurgeDeps,
+  actor: AuditActor,
+  stop?: AbortSignal,
+): Promise<PurgedFiles> {
   const purged: PurgedFiles = { deleted: 0, failures: [] };
   for (const retailerId of await findDueRetailers(deps.pool, dueBefore(deps))) {
     try {
-      for await (const deleted of purgeFilesOf(deps, retailerId, actor)) purged.deleted += deleted;
+      while (!stop?.aborted) {
+        const deleted = await purgeBatch(deps, retailerId, actor);
+        if (deleted === 0) break;
+        purged.deleted += deleted;
+      }
     } catch (err) {
       purged.failures.push({ retailerId, err });
     }
@@ -53,25 +61,17 @@ export async function purgeFiles(deps: PurgeDeps, actor: AuditActor): Promise<Pu
   return purged;
 }
 
-/** Yields how many files each transaction has deleted, which locks one head of the audit log. */
-async function* purgeFilesOf(
-  deps: PurgeDeps,
-  retailerId: string,
-  actor: AuditActor,
-): AsyncGenerator<number> {
+/** Deletes up to `BATCH_FILES` files of one retailer in a transaction, which locks the head of the retailer's chain. */
+function purgeBatch(deps: PurgeDeps, retailerId: string, actor: AuditActor): Promise<number> {
   const { pool, keyRing, clock } = deps;
-  for (;;) {
-    const at = clock();
-    const deleted = await inTransaction(pool, async (tx) => {
-      const files = await deleteFilesBefore(tx, retailerId, dueBefore(deps), BATCH_FILES);
-      for (const file of files) {
-        await appendAuditRecord(tx, keyRing, { action: 'FILE_PURGED', at, actor, ...file });
-      }
-      return files.length;
-    });
-    if (deleted === 0) return;
-    yield deleted;
-  }
+  const at = clock();
+  return inTransaction(pool, async (tx) => {
+    const files = await deleteFilesBefore(tx, retailerId, dueBefore(deps), BATCH_FILES);
+    for (const file of files) {
+      await appendAuditRecord(tx, keyRing, { action: 'FILE_PURGED', at, actor, ...file });
+    }
+    return files.length;
+  });
 }
 
 /** What `purgeFiles` would delete now. */
@@ -79,13 +79,13 @@ export function countDueFiles(deps: PurgeDeps): Promise<DueFiles[]> {
   return countFilesBefore(deps.pool, dueBefore(deps));
 }
 
-/** Purges every minute until closed. */
+/** Purges every minute until closed; `close` resolves after the batch under way. */
 export function startFilePurge(deps: PurgeDeps & { log: Log }): PeriodicTask {
   const warn = (fields: { err: unknown; retailerId?: string }) =>
     deps.log.warn(fields, 'old credit files were not deleted; the next attempt is in a minute');
-  const round = async () => {
+  const round = async (stop: AbortSignal) => {
     try {
-      for (const failure of (await purgeFiles(deps, THE_SERVICE)).failures) warn(failure);
+      for (const failure of (await purgeFiles(deps, THE_SERVICE, stop)).failures) warn(failure);
     } catch (err) {
       warn({ err });
     }

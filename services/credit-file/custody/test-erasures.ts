@@ -11,7 +11,7 @@ import {
   type TestApplicant,
   useApplicant,
 } from '../test-credit-file.ts';
-import { eraseApplicant } from './erase-applicant.ts';
+import { eraseCreditFiles } from './erase-applicant.ts';
 
 export const RING = KeyRing.parse(KEYS);
 export const OPERATOR: AuditActor = { kind: 'platform', id: 'platform-key' };
@@ -38,7 +38,7 @@ export function useErasures() {
     erase({ applicantId, retailerId }: TestApplicant) {
       const deps = { pool: pool(), keyRing: RING, clock: () => new Date() };
       const eraser = { actor: OPERATOR, requestId: 'erasure-1' };
-      return eraseApplicant(deps, { applicantId, retailerId }, eraser);
+      return eraseCreditFiles(deps, { applicantId, retailerId }, eraser);
     },
 
     /** Waits until no erasure is unfinished. */
