@@ -4,7 +4,7 @@
  */
 import type { Database } from '@creditlane/postgres/database';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
-import { findExistingIds, saveRow } from '../store/directory.ts';
+import { findRows, saveRow } from '../store/directory.ts';
 import {
   type CreditorRow,
   creditors,
@@ -64,6 +64,7 @@ async function findUnknownIndexes(
   table: typeof retailers | typeof retailerGroups,
   ids: readonly string[],
 ): Promise<number[]> {
-  const existing = await findExistingIds(database, table, ids);
+  const rows = await findRows<{ id: string }>(database, table, ids);
+  const existing = new Set(rows.map(({ id }) => id));
   return [...ids.keys()].filter((index) => !existing.has(ids[index] ?? ''));
 }

@@ -38,7 +38,7 @@ export interface SubmissionRow {
   submittedAt: Date;
 }
 
-/** The rows of an application. */
+/** The rows of an application, with its submissions in the order in which answers show them. */
 interface ApplicationRows extends ApplicationRow {
   applicants: ApplicantRow[];
   submissions: SubmissionRow[];
@@ -59,17 +59,11 @@ export function applicationFromRows(row: ApplicationRows, keyRing: KeyRing): App
     primaryApplicant: applicant('PRIMARY'),
     coApplicant: applicant('CO'),
     relationship: enumValue(Relationship, row.relationship ?? 'UNSPECIFIED'),
-    submissions: row.submissions
-      .toSorted(
-        (a, b) =>
-          a.submittedAt.getTime() - b.submittedAt.getTime() ||
-          (a.creditorId < b.creditorId ? -1 : 1),
-      )
-      .map(({ creditorId, submittedAt, worksheet }) => ({
-        creditorId,
-        submittedAt: timestampFromDate(submittedAt),
-        worksheet: withVehicleIds(worksheetFromJson(worksheet), row.id),
-      })),
+    submissions: row.submissions.map(({ creditorId, submittedAt, worksheet }) => ({
+      creditorId,
+      submittedAt: timestampFromDate(submittedAt),
+      worksheet: withVehicleIds(worksheetFromJson(worksheet), row.id),
+    })),
     createdAt: timestampFromDate(row.createdAt),
   });
 }

@@ -40,7 +40,8 @@ const selectSubmissions = defineStatement<SubmissionRow>(
   `SELECT submissions.creditor_id AS "creditorId", submissions.worksheet,
      submissions.submitted_at AS "submittedAt"
    FROM submissions JOIN applications ON applications.id = submissions.application_id
-   WHERE applications.id = $1 AND applications.retailer_id = $2`,
+   WHERE applications.id = $1 AND applications.retailer_id = $2
+   ORDER BY submissions.submitted_at, submissions.creditor_id`,
 );
 
 /**

@@ -13,24 +13,14 @@ export async function saveRow<Row extends { id: string }>(
   await dataSource.getRepository<{ id: string }>(table).upsert(row, ['id']);
 }
 
-/** The ids that exist in the table. Ids that are no UUIDs are left out. */
-export async function findExistingIds(
-  { dataSource }: Database,
-  table: EntitySchema<{ id: string }>,
-  ids: readonly string[],
-): Promise<Set<string>> {
-  const rows = await dataSource.getRepository(table).findBy({ id: In(ids.filter(isUuid)) });
-  return new Set(rows.map(({ id }) => id));
-}
-
-/** The rows that have one of the ids, in no particular order. */
+/** The rows that have one of the ids, in no particular order. No row has an id that is no UUID. */
 export async function findRows<Row extends { id: string }>(
   { dataSource }: Database,
   table: EntitySchema<Row>,
   ids: readonly string[],
 ): Promise<Row[]> {
   const repository = dataSource.getRepository<{ id: string }>(table);
-  return (await repository.findBy({ id: In([...ids]) })) as Row[];
+  return (await repository.findBy({ id: In(ids.filter(isUuid)) })) as Row[];
 }
 
 const selectRetailer = defineStatement<{ id: string }>(

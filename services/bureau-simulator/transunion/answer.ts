@@ -106,8 +106,8 @@ function writeCollection(it: NonNullable<CreditFile['collections']>[number]): st
     text('Creditor', it.creditor?.accountNumberAndOrName),
     day('DateReported', it.assignedDate),
     day('DatePaidOut', it.datePaid),
-    dollars('CurrentBalance', it.balanceAmount),
-    dollars('OriginalAmount', it.originalAmount),
+    wholeNumber('CurrentBalance', it.balanceAmount),
+    wholeNumber('OriginalAmount', it.originalAmount),
   );
 }
 
@@ -157,18 +157,18 @@ function writeTrade(it: Trade): string {
     day('DateRevised', it.dateReported),
     day('DateLastActivity', it.dateLastActivityOrPayment),
     text('MOP', RATES[it.paymentRate ?? '']),
-    dollars('Balance', it.balanceAmount),
-    dollars('HighCredit', it.highCreditAmount),
+    wholeNumber('Balance', it.balanceAmount),
+    wholeNumber('HighCredit', it.highCreditAmount),
     text('Frequency', findCode(FREQUENCIES, it.narratives)[0]),
-    dollars('Payment', it.paymentTermAmount),
+    wholeNumber('Payment', it.paymentTermAmount),
     text('Narrative1', narrative1),
     text('Narrative2', narrative2),
-    dollars('PastDue', it.pastDueAmount),
+    wholeNumber('PastDue', it.pastDueAmount),
     text('PaymentPattern', months > 0 ? 'X'.repeat(months) : undefined),
-    dollars('MonthsReviewed', it.monthsReviewed),
-    dollars('Plus30', it.count30DaysPastDue),
-    dollars('Plus60', it.count60DaysPastDue),
-    dollars('Plus90', it.count90DaysPastDue),
+    wholeNumber('MonthsReviewed', it.monthsReviewed),
+    wholeNumber('Plus30', it.count30DaysPastDue),
+    wholeNumber('Plus60', it.count60DaysPastDue),
+    wholeNumber('Plus90', it.count90DaysPastDue),
   );
 }
 
@@ -186,7 +186,7 @@ function day(name: string, date: string | undefined): string {
   return text(name, date?.replaceAll('-', ''));
 }
 
-/** A whole number without leading zeros. The format has no cents. */
-function dollars(name: string, value: number | undefined): string {
+/** An amount, of which the format has no cents, or a count: without leading zeros. */
+function wholeNumber(name: string, value: number | undefined): string {
   return text(name, value === undefined ? undefined : String(Math.round(value)));
 }

@@ -61,6 +61,6 @@ function findProblem(
     password: textOf(received, 'Password'),
   };
   if (!isKnownAccount(accounts, account)) return BAD_CREDENTIALS.TRANSUNION;
-  const missing = REQUIRED.find((name) => textOf(received, 'Subject', name) === '');
-  return missing === undefined ? undefined : MISSING_TAG.TRANSUNION;
+  const isIncomplete = REQUIRED.some((name) => textOf(received, 'Subject', name) === '');
+  return isIncomplete ? MISSING_TAG.TRANSUNION : undefined;
 }

@@ -46,7 +46,7 @@ const erase = (applicant: Applicant) => destroyKey(database.pool, applicant, new
 
 test('a file is sealed with the key of its applicant, and opens again', async () => {
   const file = await storeFileOf(anApplicant());
-  expect(await openCreditFile(database.pool, RING, file)).toBe(TEXT);
+  expect((await openCreditFile(database.pool, RING, file))?.text).toBe(TEXT);
   expect(file.sealed.includes('Tremblay')).toBe(false);
 });
 
@@ -132,7 +132,7 @@ test('a request after an erasure makes a new key, which opens no earlier file', 
   await erase(applicant);
   const after = await storeFileOf(applicant);
   expect(after.keyId).not.toBe(before.keyId);
-  expect(await openCreditFile(database.pool, RING, after)).toBe(TEXT);
+  expect((await openCreditFile(database.pool, RING, after))?.text).toBe(TEXT);
   expect(await openCreditFile(database.pool, RING, before)).toBeUndefined();
   await expect(
     openCreditFile(database.pool, RING, { ...before, keyId: after.keyId }),
@@ -152,6 +152,6 @@ test('after a rotation no key names the old one, and files open without it', asy
     ['k2', 'k2'],
   ]);
   const next = KeyRing.parse(NEXT_KEYS);
-  expect(await openCreditFile(database.pool, next, file)).toBe(TEXT);
+  expect((await openCreditFile(database.pool, next, file))?.text).toBe(TEXT);
   await expect(openCreditFile(database.pool, RING, file)).rejects.toThrow(UnknownKeyError);
 });

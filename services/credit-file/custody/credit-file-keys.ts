@@ -57,17 +57,17 @@ export async function sealCreditFile(
 }
 
 /**
- * The JSON text of a credit file; undefined once the key of its pull is destroyed.
+ * The credit file with its JSON text; undefined once the key of its pull is destroyed.
  * @throws SealError unless `sealed` is this file of this retailer
  * @throws UnknownKeyError while the key ring lacks the key's key
  */
-export async function openCreditFile(
+export async function openCreditFile<File extends { id: string; keyId: string; sealed: Buffer }>(
   db: Queryable,
   keyRing: KeyRing,
-  { id, keyId, sealed }: { id: string; keyId: string; sealed: Uint8Array },
-): Promise<string | undefined> {
-  const stored = await findKey(db, keyId);
+  file: File,
+): Promise<(File & { text: string }) | undefined> {
+  const stored = await findKey(db, file.keyId);
   if (stored === undefined) return undefined;
-  const context = fileContext(id, stored.retailer_id);
-  return openKey(keyRing, stored).unseal(sealed, context).toString();
+  const context = fileContext(file.id, stored.retailer_id);
+  return { ...file, text: openKey(keyRing, stored).unseal(file.sealed, context).toString() };
 }

@@ -70,6 +70,6 @@ function drawEmptySections({ file, sheet, words }: Drawing): void {
   const keys = Object.keys(sections) as (keyof typeof sections)[];
   const empty = keys.filter((key) => !file[key]?.length).map((key) => sections[key]);
   if (empty.length === 0) return;
-  const text = labelled(labels.nothingReported, empty.join(' · '), words) ?? '';
+  const text = labelled(labels.nothingReported, empty.join(' · '), words);
   sheet.paragraph(sheet.root, text, 'muted');
 }

@@ -80,14 +80,14 @@ export async function readCreditFile(
   const stored = isFinished(pull)
     ? await findLatestFile(db, applicant.applicantId, retailerId)
     : undefined;
-  const text = stored && (await openCreditFile(db, deps.keyRing, stored));
-  await recordRead(deps, applicantCall, { pull, stored: text === undefined ? undefined : stored });
-  if (stored === undefined || text === undefined) return withoutFile(pull);
+  const file = stored && (await openCreditFile(db, deps.keyRing, stored));
+  await recordRead(deps, applicantCall, pull, file);
+  if (file === undefined) return withoutFile(pull);
   const mayReadSin = unmasked && call.identity.permissions.includes(READ_SIN);
   return {
     pull,
-    fileJson: mayReadSin ? text : JSON.stringify(maskFile(JSON.parse(text))),
-    documentPath: documentPath(deps.documentLinkKeys(), stored.id, deps.clock()),
+    fileJson: mayReadSin ? file.text : JSON.stringify(maskFile(JSON.parse(file.text))),
+    documentPath: documentPath(deps.documentLinkKeys(), file.id, deps.clock()),
     hasWaited: false,
   };
 }
@@ -103,12 +103,13 @@ function withoutFile(pull: PullRow): ReadFile {
 async function recordRead(
   deps: ReadCreditFileDeps,
   { retailerId, call }: ApplicantCall,
-  { pull, stored }: { pull: PullRow; stored: StoredFile | undefined },
+  pull: PullRow,
+  file: StoredFile | undefined,
 ): Promise<void> {
   // Each record waits for the head of the retailer's chain.
   await inTransaction(deps.requests.of(call).onRow(retailerId), (tx) =>
     appendAuditRecord(tx, deps.keyRing, {
-      ...(stored ? fileFacts(stored) : pullFacts(pull)),
+      ...(file ? fileFacts(file) : pullFacts(pull)),
       action: 'FILE_READ',
       at: deps.clock(),
       ...callerFacts(call, deps),

@@ -35,23 +35,21 @@ export async function readDocument(
   link: { fileId: string; expires: number; signature: string },
   { identity, requestId, signal }: Call,
 ): Promise<Uint8Array> {
-  // Without a second look at the file of the keys, as digests take one: anybody may send links that are not valid.
+  // The file of the keys is not read again for a signature of an unknown key: anybody may send links that are not valid.
   checkLink(documentLinkKeys(), link, clock());
   const stored = await findFile(pool, link.fileId);
-  const text = stored && (await openCreditFile(pool, keyRing, stored));
-  if (stored === undefined || text === undefined) {
-    throw notFound('credit_file_not_found', 'There is no such credit file.');
-  }
+  const file = stored && (await openCreditFile(pool, keyRing, stored));
+  if (file === undefined) throw notFound('credit_file_not_found', 'There is no such credit file.');
   const record = {
-    ...fileFacts(stored),
+    ...fileFacts(file),
     action: 'DOCUMENT_READ' as const,
     at: clock(),
     actor: actorOf(identity),
     requestId,
   };
   // Each record waits for the head of the retailer's chain.
-  await rowTurns.run(stored.retailerId, () =>
+  await rowTurns.run(file.retailerId, () =>
     inTransaction(pool, (tx) => appendAuditRecord(tx, keyRing, record)),
   );
-  return render(maskFile(JSON.parse(text)), signal);
+  return render(maskFile(JSON.parse(file.text)), signal);
 }

@@ -21,6 +21,9 @@ export interface OwnedPull extends PullRow {
   traceparent: string | null;
 }
 
+/** A pull, and the fence under which a statement may change it. */
+type FencedPull = Pick<OwnedPull, 'id' | 'fence'>;
+
 const OWNED_COLUMNS = `${PULL_COLUMNS}, pulls.fence, pulls.attempts, pulls.traceparent`;
 
 // A running pull whose lease has ended was never sent if it has no sent_at. All processes together run at most $3 pulls
@@ -122,7 +125,7 @@ export interface LeaseTimes {
 /** Extends the leases of these pulls. */
 export async function renewLeases(
   db: Queryable,
-  pulls: readonly Pick<OwnedPull, 'id' | 'fence'>[],
+  pulls: readonly FencedPull[],
   { leaseMs, sentLeaseMs }: LeaseTimes,
 ): Promise<void> {
   const ids = pulls.map(({ id }) => id);
@@ -146,7 +149,7 @@ const markRowSent = defineStatement<{ id: string }>(
  */
 export async function markSent(
   db: Queryable,
-  { id, fence }: Pick<OwnedPull, 'id' | 'fence'>,
+  { id, fence }: FencedPull,
   consent: Consent,
   sentLeaseMs: number,
 ): Promise<boolean> {
@@ -163,7 +166,7 @@ const lockMarked = defineStatement<{ consent: Consent }>(
 /** Locks a pull that its owner has marked as sent, and resolves to the consent of the inquiry; undefined otherwise. */
 export async function lockMarkedPull(
   tx: Queryable,
-  { id, fence }: Pick<OwnedPull, 'id' | 'fence'>,
+  { id, fence }: FencedPull,
 ): Promise<Consent | undefined> {
   const [row] = await lockMarked.run(tx, [id, fence]);
   return row?.consent;
@@ -180,7 +183,7 @@ const postponeRow = defineStatement<{ id: string }>(
 /** Gives back a pull whose inquiry was certainly never sent, to be tried again after `delayMs`. */
 export async function postponePull(
   db: Queryable,
-  { id, fence }: Pick<OwnedPull, 'id' | 'fence'>,
+  { id, fence }: FencedPull,
   { delayMs, countsAsAttempt }: { delayMs: number; countsAsAttempt: boolean },
 ): Promise<boolean> {
   const rows = await postponeRow.run(db, [id, fence, delayMs, countsAsAttempt ? 1 : 0]);
@@ -208,7 +211,7 @@ interface PullEnding {
 /** Ends a pull; undefined when it has another owner or has ended before. */
 export async function endPull(
   tx: Queryable,
-  { id, fence }: Pick<OwnedPull, 'id' | 'fence'>,
+  { id, fence }: FencedPull,
   { state, failure, bureauCode, wasSent }: PullEnding,
 ): Promise<PullRow | undefined> {
   const values = [id, fence, state, failure ?? null, wasSent, bureauCode ?? null];
@@ -225,7 +228,7 @@ const selectEndedRow = defineStatement<PullRow>(
 /** The pull, if it has ended in this state under this fence. */
 export async function findOwnEndedPull(
   tx: Queryable,
-  { id, fence }: Pick<OwnedPull, 'id' | 'fence'>,
+  { id, fence }: FencedPull,
   { state }: Pick<PullEnding, 'state'>,
 ): Promise<PullRow | undefined> {
   const [row] = await selectEndedRow.run(tx, [id, fence, state]);

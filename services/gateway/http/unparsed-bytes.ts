@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { newId } from '@creditlane/runtime/ids';
+import { JSON_UTF8_TYPE } from './media-types.ts';
 
 /** By the code of Node's error; any other error is a malformed request. */
 const REFUSALS: Record<string, [status: string, code: string, message: string]> = {
@@ -95,7 +96,7 @@ function textOf(line: string, code: string, message: string): string {
   const body = JSON.stringify({ status: Number(line.slice(0, 3)), message, code, requestId });
   const head = [
     `HTTP/1.1 ${line}`,
-    'Content-Type: application/json; charset=utf-8',
+    `Content-Type: ${JSON_UTF8_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
     'Connection: close',

@@ -1,8 +1,16 @@
+import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { describe, expect, test } from 'vitest';
 import { SharedLimit } from './shared-limit.ts';
 
 const openLimit = (max: number) =>
-  new SharedLimit({ max, full: 'full', shareCode: 'share_used_up', share: 'share' });
+  new SharedLimit(new Metrics(), {
+    max,
+    gauge: 'taken',
+    about: 'What is taken.',
+    full: 'full',
+    shareCode: 'share_used_up',
+    share: 'share',
+  });
 
 /** Takes until the limit refuses. Returns how much was taken, and the code of the refusal. */
 function takeAll(limit: SharedLimit, caller: string, amount = 1): { count: number; code: string } {

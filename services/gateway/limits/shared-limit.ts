@@ -2,15 +2,6 @@
 import { Fault, resourceExhausted } from '@creditlane/rpc/fault';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 
-export interface SharedLimitOptions {
-  max: number;
-  /** The message of the 503 when nothing is left for anyone. */
-  full: string;
-  /** The code and the message of the 429 when the caller has its share. */
-  shareCode: string;
-  share: string;
-}
-
 /**
  * An amount of something, such as requests under way or bytes in memory, of which each caller may have as
  * much as is left: half when it is the only one, a third when there are two. A fixed share of a quarter
@@ -51,13 +42,26 @@ export class SharedAmount {
   }
 }
 
-/** A shared amount that refuses requests when it is used up. */
+export interface SharedLimitOptions {
+  max: number;
+  /** The name of the gauge of what is taken, and what it counts. */
+  gauge: string;
+  about: string;
+  /** The message of the 503 when nothing is left for anyone. */
+  full: string;
+  /** The code and the message of the 429 when the caller has its share. */
+  shareCode: string;
+  share: string;
+}
+
+/** A shared amount that refuses requests when it is used up, with a gauge of what is taken. */
 export class SharedLimit extends SharedAmount {
   readonly #options: SharedLimitOptions;
 
-  constructor(options: SharedLimitOptions) {
+  constructor(metrics: Metrics, options: SharedLimitOptions) {
     super(options.max);
     this.#options = options;
+    metrics.gauge(options.gauge, options.about, [], (gauge) => gauge.set(this.taken));
   }
 
   /**
@@ -70,19 +74,6 @@ export class SharedLimit extends SharedAmount {
     if (outcome === 'none_left') throw overloaded(full);
     if (outcome === 'above_share') throw resourceExhausted(shareCode, share, 1);
   }
-}
-
-interface MeasuredLimitOptions extends SharedLimitOptions {
-  /** The name of the gauge of what is taken, and what it counts. */
-  gauge: string;
-  about: string;
-}
-
-/** A shared limit with a gauge of what is taken of it. */
-export function measuredLimit(metrics: Metrics, options: MeasuredLimitOptions): SharedLimit {
-  const limit = new SharedLimit(options);
-  metrics.gauge(options.gauge, options.about, [], (gauge) => gauge.set(limit.taken));
-  return limit;
 }
 
 /** The gateway itself refuses to do more at once. */

@@ -1,7 +1,7 @@
 /** Limits the bytes of the answers in memory that clients have not read yet. */
 import { finished } from 'node:stream';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { measuredLimit, type SharedLimit } from '../limits/shared-limit.ts';
+import { SharedLimit } from '../limits/shared-limit.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 
 /** Two hundred and fifty answers with the largest page (256 KiB), or a thousand with a usual page. */
@@ -36,7 +36,7 @@ export function holdAnswer(bytesHeld: SharedLimit): OperationMiddleware {
 
 /** The limit of the bytes of answers in memory, of which each caller has a share. */
 export function answerBytesHeld(metrics: Metrics): SharedLimit {
-  return measuredLimit(metrics, {
+  return new SharedLimit(metrics, {
     gauge: 'http_answer_bytes_held',
     about: 'Bytes of the large answers that clients have not read yet.',
     max: MAX_BYTES_HELD,

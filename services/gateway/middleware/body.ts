@@ -4,7 +4,7 @@ import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { Operation } from '../document/operation.ts';
 import type { Validator } from '../document/validation.ts';
 import { mayHaveBody, readJsonBody } from '../http/json-body.ts';
-import { measuredLimit, type SharedLimit } from '../limits/shared-limit.ts';
+import { SharedLimit } from '../limits/shared-limit.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 import { MIN_BYTES_COUNTED } from './answer.ts';
 
@@ -52,7 +52,7 @@ export function readBody(
 
 /** The limit of the bytes of bodies in memory, of which each caller has a share. */
 export function bodyBytesHeld(metrics: Metrics): SharedLimit {
-  return measuredLimit(metrics, {
+  return new SharedLimit(metrics, {
     gauge: 'http_body_bytes_held',
     about: 'Bytes of the bodies of requests under way, as declared or as received.',
     max: MAX_BYTES_HELD,

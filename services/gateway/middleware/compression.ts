@@ -7,7 +7,7 @@ const MIN_BYTES = 1_400;
 /** Beyond this, answers are sent as they are: waiting would cost more time than sending them takes. */
 const MAX_AT_ONCE = 2;
 
-const JSON_TYPE = /^application\/(problem\+)?json\b/;
+const COMPRESSIBLE_TYPE = /^application\/(problem\+)?json\b/;
 
 /**
  * Only answers to GET and errors are compressed. Secrets are shown once, in answers to POST and PUT. Whoever
@@ -45,7 +45,7 @@ function isCompressible({ method, status, res }: RequestContext): boolean {
   const type = String(res.getHeader('Content-Type'));
   return (
     (isRead || status >= 400) &&
-    JSON_TYPE.test(type) &&
+    COMPRESSIBLE_TYPE.test(type) &&
     !res.hasHeader('Content-Encoding') &&
     !res.hasHeader('ETag')
   );

@@ -1,6 +1,6 @@
 /** Limits the number of requests for which services are called at the same time. */
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { measuredLimit, type SharedLimit } from '../limits/shared-limit.ts';
+import { SharedLimit } from '../limits/shared-limit.ts';
 import type { OperationMiddleware } from '../request-state.ts';
 
 export const OVERLOADED_MESSAGE = 'more requests are under way than are taken on at once';
@@ -24,7 +24,7 @@ export function limitConcurrency(underWay: SharedLimit): OperationMiddleware {
 
 /** The limit of requests under way, of which each caller has a share. */
 export function requestsUnderWay(max: number, metrics: Metrics): SharedLimit {
-  return measuredLimit(metrics, {
+  return new SharedLimit(metrics, {
     gauge: 'http_requests_under_way',
     about: 'Requests for which other services are at work.',
     max,

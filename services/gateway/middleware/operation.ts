@@ -1,5 +1,4 @@
 /** The first and the last middleware of an operation: starts its span and deadline, and runs its handler. */
-import { Readable } from 'node:stream';
 import { internal } from '@creditlane/rpc/fault';
 import { newTraceparent } from '@creditlane/runtime/telemetry/traceparent';
 import { startSpan } from '@creditlane/runtime/telemetry/tracing';
@@ -71,8 +70,8 @@ export function runOperation(
       throw internal(new Error(`${operation.id} must not answer with ${status}`));
     }
     if (answer === undefined) return;
-    if (Buffer.isBuffer(answer) || answer instanceof Readable) {
-      if (!ctx.res.hasHeader('Content-Type')) ctx.type = operation.successes.get(status) ?? 'bin';
+    if (Buffer.isBuffer(answer)) {
+      ctx.type = operation.successes.get(status) ?? 'bin';
       ctx.body = answer;
     } else {
       ctx.res.setHeader('Content-Type', JSON_UTF8_TYPE);

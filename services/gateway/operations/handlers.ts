@@ -2,7 +2,6 @@
  * The handlers of the operations, typed by the OpenAPI document: tsc refuses a handler that reads a field,
  * or answers with one, that the document does not describe.
  */
-import type { Readable } from 'node:stream';
 import type { operations as DescribedOperations, webhooks } from '@creditlane/client';
 import type { CallContext } from '@creditlane/rpc/client';
 import type { Operation } from '../document/operation.ts';
@@ -52,19 +51,19 @@ export interface OperationCall<Id extends OperationId> {
 type SuccessStatus = 200 | 201 | 202 | 203 | 204 | 206;
 type ContentOf<Response> = Response extends { content: infer Content }
   ? {
-      [Type in keyof Content]: Type extends JsonType ? Content[Type] : Buffer | Readable;
+      [Type in keyof Content]: Type extends JsonType ? Content[Type] : Buffer;
     }[keyof Content]
   : undefined;
 type ResponsesOf<Id extends OperationId> = Served[Id]['responses'];
 
-/** The body of a success: JSON as described, bytes or a stream for any other type, or none. */
+/** The body of a success: JSON as described, bytes for any other type, or none. */
 export type AnswerOf<Id extends OperationId> = {
   [Status in keyof ResponsesOf<Id> & SuccessStatus]: ContentOf<ResponsesOf<Id>[Status]>;
 }[keyof ResponsesOf<Id> & SuccessStatus];
 
 /**
  * Answers one operation. The status is the first success status that the document describes. Through `ctx`,
- * Koa's context, a handler may set another described status, headers, and the type of a stream or file.
+ * Koa's context, a handler may set another described status, and headers.
  */
 export type Handler<Id extends OperationId> = (
   call: OperationCall<Id>,

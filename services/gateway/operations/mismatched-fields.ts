@@ -1,7 +1,4 @@
 /** Types that compare the fields that a handler reads or writes with those that the OpenAPI document describes. */
-import type { Readable } from 'node:stream';
-
-type Binary = Buffer | Readable;
 
 /**
  * The paths of the fields of `Actual` that `Described` lacks or has with another type; `never` when there
@@ -9,7 +6,7 @@ type Binary = Buffer | Readable;
  */
 export type MismatchedFields<Actual, Described> = [Actual] extends [never]
   ? never
-  : Actual extends Binary | undefined | null
+  : Actual extends Buffer | undefined | null
     ? never
     : Actual extends readonly (infer Item)[]
       ? Described extends readonly (infer DescribedItem)[]
@@ -42,7 +39,7 @@ type Path<Name extends string, Below> = Below extends string
  * because the messages of the services have enum values as strings. An optional field may be undefined,
  * which JSON leaves out.
  */
-export type Answerable<T> = T extends Binary
+export type Answerable<T> = T extends Buffer
   ? T
   : T extends string
     ? string

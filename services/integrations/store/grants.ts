@@ -12,13 +12,15 @@ interface Grants extends Record<GrantSide, boolean> {
 
 const selectGrants = defineStatement<Grants>(
   'grants_check',
-  `SELECT retailer.granted AS retailer,
-     creditor.granted AND NOT creditor.disabled AS creditor,
-     creditor.granted AND creditor.disabled AS "disabledCreditor"
-   FROM (SELECT count(*) > 0 AS granted FROM retailer_grants
+  `SELECT
+     EXISTS (SELECT FROM retailer_grants
        WHERE integration_id = $1 AND retailer_id = $2 AND revoked_at IS NULL) AS retailer,
-     (SELECT count(*) > 0 AS granted, count(disabled_at) > 0 AS disabled FROM creditor_grants
-       WHERE integration_id = $1 AND creditor_id = $3 AND revoked_at IS NULL) AS creditor`,
+     EXISTS (SELECT FROM creditor_grants
+       WHERE integration_id = $1 AND creditor_id = $3 AND revoked_at IS NULL
+         AND disabled_at IS NULL) AS creditor,
+     EXISTS (SELECT FROM creditor_grants
+       WHERE integration_id = $1 AND creditor_id = $3 AND revoked_at IS NULL
+         AND disabled_at IS NOT NULL) AS "disabledCreditor"`,
 );
 
 /** Whether the integration has live grants for the retailer and for the creditor; false for null. */

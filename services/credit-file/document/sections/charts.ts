@@ -62,7 +62,7 @@ function drawPresentRates(
     });
   };
   const values = rows.map(({ word, accounts }) => `${word} ${accounts}`);
-  const alt = labelled(labels.presentRates, values.join(', '), words) ?? '';
+  const alt = labelled(labels.presentRates, values.join(', '), words);
   sheet.tag(section, 'Figure', draw, { alt, bbox: boxAt(LEFT, sheet.y, height) }).end();
 }
 
@@ -99,7 +99,7 @@ function drawLateMonths(
     return `${month} ${totalLate(counts)}`;
   });
   const history = join(values, ', ') ?? labels.noLatePayments;
-  const alt = labelled(labels.lateByMonth, history, words) ?? '';
+  const alt = labelled(labels.lateByMonth, history, words);
   sheet.tag(section, 'Figure', draw, { alt, bbox: boxAt(left, sheet.y, height) }).end();
 }
 

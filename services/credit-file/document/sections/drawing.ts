@@ -49,6 +49,8 @@ export function join(texts: readonly (string | undefined)[], separator = ' '): s
 }
 
 /** "Label: text", or undefined without a text. */
+export function labelled(label: string, text: string, words: Words): string;
+export function labelled(label: string, text: string | undefined, words: Words): string | undefined;
 export function labelled(label: string, text: string | undefined, { locale }: Words) {
   if (text === undefined) return undefined;
   // French has a no-break space before a colon.
@@ -60,7 +62,7 @@ export function styled(text: string | undefined, style: StyleName): CellText | u
   return text === undefined ? undefined : { text, style };
 }
 
-/** A court or an agency: its name and its id. */
+/** A court, an agency or a bureau: its name and its id. */
 export function partyName(party: { name?: string; id?: string } | undefined): string | undefined {
   return join([party?.name, party?.id], ', ');
 }

@@ -1,9 +1,9 @@
 /** The head of a document, and what stands at the top and bottom of each of its pages. */
 import type { CreditFile } from '../../credit-file.ts';
 import { LEFT, type Tag, TOP, WIDTH } from '../sheet/sheet.ts';
-import { COLORS, STYLES } from '../sheet/styles.ts';
+import { STYLES } from '../sheet/styles.ts';
 import type { Words } from '../words/words.ts';
-import { type Drawing, join, labelled, wordOf } from './drawing.ts';
+import { type Drawing, join, labelled, partyName, wordOf } from './drawing.ts';
 import { drawFacts } from './facts.ts';
 
 /** The subject's name in the order in which it is spoken. */
@@ -29,7 +29,7 @@ export function drawHead(drawing: Drawing, root: Tag): void {
     { label: labels.lastActivity, value: formats.date(file.lastActivityDate) },
     { label: labels.fileId, value: file.id },
     { label: labels.customerNumber, value: file.customerNumber },
-    { label: labels.bureau, value: join([file.bureau?.name, file.bureau?.id], ', ') },
+    { label: labels.bureau, value: partyName(file.bureau) },
   ]);
   sheet.y += 4;
 }
@@ -49,10 +49,10 @@ export function drawPageFrame(drawing: Drawing, page: number, pages: number): vo
   const top = TOP - 32;
   sheet.print(header, 'muted', { x: LEFT, y: top, width: WIDTH });
   sheet.print(confidential, 'alert', { x: LEFT, y: top, width: WIDTH, align: 'right' });
-  drawRule(drawing, top + STYLES.muted.lineHeight + 4);
+  sheet.rule(top + STYLES.muted.lineHeight + 4);
 
   const bottom = TOP + sheet.pageHeight + 14;
-  drawRule(drawing, bottom - 5);
+  sheet.rule(bottom - 5);
   const number = words.pageOf(page, pages);
   const note = join([labels.confidentialNote, file.id && labelled(labels.fileId, file.id, words)]);
   const noteWidth = WIDTH - sheet.widthOf(number, 'strong') - 12;
@@ -62,12 +62,4 @@ export function drawPageFrame(drawing: Drawing, page: number, pages: number): vo
     width: WIDTH,
   });
   sheet.print(number, 'strong', { x: LEFT, y: bottom, width: WIDTH, align: 'right' });
-}
-
-function drawRule({ sheet }: Drawing, y: number): void {
-  sheet.pdf
-    .moveTo(LEFT, y)
-    .lineTo(LEFT + WIDTH, y)
-    .lineWidth(0.5)
-    .stroke(COLORS.rule);
 }

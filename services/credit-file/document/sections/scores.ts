@@ -32,14 +32,11 @@ function drawScore(drawing: Drawing, section: Tag, score: Score): void {
   const valueHeight = STYLES.score.lineHeight + (position === undefined ? 6 : 34);
   sheet.reserve(Math.max(valueHeight, 70));
   const top = sheet.y;
-  const tag = sheet.tag(section, 'P', () => {
-    sheet.print(sheet.fit(value, VALUE_WIDTH, 'score'), 'score', {
-      x: LEFT,
-      y: top,
-      width: VALUE_WIDTH,
-    });
-  });
-  tag.end();
+  const drawValue = () => {
+    const line = sheet.fit(value, VALUE_WIDTH, 'score');
+    sheet.print(line, 'score', { x: LEFT, y: top, width: VALUE_WIDTH });
+  };
+  sheet.tag(section, 'P', drawValue).end();
   if (position !== undefined) drawScale(drawing, section, value, position);
 
   const texts: [string | undefined, StyleName][] = [
@@ -50,7 +47,9 @@ function drawScore(drawing: Drawing, section: Tag, score: Score): void {
     [labelled(labels.rejectCodes, join(score.rejectCodes ?? [], ', '), words), 'body'],
   ];
   drawTexts(drawing, section, texts);
-  sheet.y = Math.max(sheet.y, sheet.y < top ? 0 : top + valueHeight) + 6;
+  // The value is on the page before, where the texts have started a new one.
+  const isOnNextPage = sheet.y < top;
+  sheet.y = (isOnNextPage ? sheet.y : Math.max(sheet.y, top + valueHeight)) + 6;
 }
 
 /** Prints the texts beside the value, and on the next page where they do not fit. */

@@ -1,6 +1,6 @@
 /** The first section of a document: scores, what needs attention, figures and the payment history. */
 import { totalAccounts } from '../figures/account-totals.ts';
-import { countEntries } from '../figures/entry-counts.ts';
+import { countEntries, type EntryCounts } from '../figures/entry-counts.ts';
 import { lateness, totalDaysPastDue, worstRates } from '../figures/payment-rates.ts';
 import { LEFT, type Tag, WIDTH } from '../sheet/sheet.ts';
 import { COLORS, STYLES } from '../sheet/styles.ts';
@@ -19,7 +19,7 @@ export function drawSummary(drawing: Drawing, root: Tag): void {
   const counts = countEntries(file);
   const { trades, collections, bankruptcies, legalItems, securedLoans, inquiries } = counts;
   if (trades + collections + bankruptcies + legalItems + securedLoans + inquiries > 0) {
-    drawFacts(sheet, section, [...accountFacts(drawing), ...countFacts(drawing)]);
+    drawFacts(sheet, section, [...accountFacts(drawing), ...countFacts(drawing, counts)]);
   }
   if (trades > 0) {
     drawCharts(drawing, section);
@@ -43,7 +43,7 @@ function drawAttention({ sheet, file, words, formats }: Drawing, section: Tag): 
       : undefined,
   ].filter((point) => point !== undefined);
   if (points.length === 0) return;
-  const text = labelled(labels.attention, points.join('; '), words) ?? '';
+  const text = labelled(labels.attention, points.join('; '), words);
   const lines = sheet.lines(text, WIDTH - 16, 'alert');
   const height = lines.length * STYLES.alert.lineHeight + 8;
   sheet.reserve(height);
@@ -100,9 +100,8 @@ function accountFacts({ file, words, formats }: Drawing): Fact[] {
   ];
 }
 
-function countFacts({ file, words, formats }: Drawing): Fact[] {
+function countFacts({ file, words, formats }: Drawing, counts: EntryCounts): Fact[] {
   const { labels } = words;
-  const counts = countEntries(file);
   const number = (value: number) => formats.number(value);
   const daysPastDue = totalDaysPastDue(file.trades ?? []);
   return [
@@ -137,7 +136,7 @@ function countFacts({ file, words, formats }: Drawing): Fact[] {
       label: labels.legalItems,
       value: number(counts.legalItems),
       detail:
-        counts.legalItems > 0 ? words.unsatisfied(number(counts.unsettledLegalItems)) : undefined,
+        counts.legalItems > 0 ? words.unsettled(number(counts.unsettledLegalItems)) : undefined,
       style: 'figure',
     },
     { label: labels.securedLoans, value: number(counts.securedLoans), style: 'figure' },

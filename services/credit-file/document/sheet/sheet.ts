@@ -2,7 +2,7 @@
 import PDFDocument from 'pdfkit';
 import { FONTS, hasGlyph } from './fonts.ts';
 import { printable } from './printable.ts';
-import { STYLES, type StyleName } from './styles.ts';
+import { COLORS, STYLES, type StyleName } from './styles.ts';
 import { breakLines, fitLine } from './text-lines.ts';
 
 export type Tag = ReturnType<PDFKit.PDFDocument['struct']>;
@@ -118,6 +118,15 @@ export class Sheet {
       .fillColor(color)
       // The space parts the last word of a line from the next line for screen readers and copies.
       .text(`${line} `, x + offset, baseline, { lineBreak: false, baseline: 'alphabetic' });
+  }
+
+  /** Draws a thin line over the whole width. */
+  rule(y: number): void {
+    this.pdf
+      .moveTo(LEFT, y)
+      .lineTo(LEFT + WIDTH, y)
+      .lineWidth(0.5)
+      .stroke(COLORS.rule);
   }
 
   /** Adds a tag such as "Table" to the document's structure; what `draw` prints is its content. */

@@ -33,7 +33,9 @@ export interface Table {
 
 export type Level = 'section' | 'part';
 
+/** A column with its place on the page, and the lines of its title. */
 interface PlacedColumn {
+  title: readonly string[];
   x: number;
   width: number;
   align: 'left' | 'right';
@@ -52,8 +54,9 @@ const TAGS = { section: 'H2', part: 'H3' } as const;
 
 /** Draws a table with its heading. A row is only broken over pages if it is taller than a page. */
 export function drawTable(sheet: Sheet, section: Tag, table: Table): void {
-  const columns = placeColumns(table.columns);
-  const headerHeight = heightOfHeader(sheet, table.columns, columns);
+  const columns = placeColumns(sheet, table.columns);
+  const titleLines = Math.max(0, ...columns.map(({ title }) => title.length));
+  const headerHeight = titleLines * STYLES.columnTitle.lineHeight + 2 * PADDING;
   const rows = table.rows.map((row) => layOutRow(sheet, row, columns));
 
   const wholePage = sheet.pageHeight - headingHeight(table.level) - headerHeight;
@@ -64,9 +67,8 @@ export function drawTable(sheet: Sheet, section: Tag, table: Table): void {
   const tag = sheet.tag(section, 'Table');
   const header = sheet.tag(tag, 'TR');
   sheet.decorate(() => shadeHeader(sheet, headerHeight));
-  drawHeader(sheet, table.columns, columns, (draw) =>
-    sheet.tag(header, 'TH', draw, { scope: 'Column' }),
-  );
+  drawHeader(sheet, columns, (draw) => sheet.tag(header, 'TH', draw, { scope: 'Column' }));
+  sheet.y += headerHeight;
   header.end();
 
   const continueOnNextPage = () => {
@@ -74,12 +76,13 @@ export function drawTable(sheet: Sheet, section: Tag, table: Table): void {
     sheet.decorate(() => {
       printHeading(sheet, table.continuedTitle, table.level);
       shadeHeader(sheet, headerHeight);
-      drawHeader(sheet, table.columns, columns, (draw) => draw());
+      drawHeader(sheet, columns, (draw) => draw());
+      sheet.y += headerHeight;
     }, 'Pagination');
   };
   for (const row of rows) {
     if (row.height > sheet.remaining && row.height <= wholePage) continueOnNextPage();
-    drawRow(sheet, tag, row, columns, continueOnNextPage);
+    drawRow(sheet, tag, row, continueOnNextPage);
   }
   tag.end();
   sheet.y += 10;
@@ -99,35 +102,16 @@ function headingHeight(level: Level): number {
   return STYLES[level === 'section' ? 'heading' : 'subheading'].lineHeight + 4;
 }
 
-function placeColumns(columns: readonly Column[]): PlacedColumn[] {
+function placeColumns(sheet: Sheet, columns: readonly Column[]): PlacedColumn[] {
   const shares = columns.reduce((sum, { share }) => sum + share, 0);
-  let x = LEFT;
-  return columns.map(({ share, align }) => {
-    const width = (WIDTH * share) / shares;
-    const column: PlacedColumn = {
-      x: x + PADDING,
-      width: width - 2 * PADDING,
-      align: align ?? 'left',
-    };
-    x += width;
-    return column;
+  let left = LEFT;
+  return columns.map(({ title, share, align }) => {
+    const x = left + PADDING;
+    const width = (WIDTH * share) / shares - 2 * PADDING;
+    left = x + width + PADDING;
+    const lines = title.flatMap((line) => sheet.lines(line, width, 'columnTitle'));
+    return { title: lines, x, width, align: align ?? 'left' };
   });
-}
-
-function headerLines(sheet: Sheet, column: Column, { width }: PlacedColumn): string[] {
-  return column.title.flatMap((line) => sheet.lines(line, width, 'columnTitle'));
-}
-
-function heightOfHeader(
-  sheet: Sheet,
-  columns: readonly Column[],
-  placed: readonly PlacedColumn[],
-): number {
-  const lines = columns.map((column, index) => {
-    const place = placed[index];
-    return place === undefined ? 0 : headerLines(sheet, column, place).length;
-  });
-  return Math.max(0, ...lines) * STYLES.columnTitle.lineHeight + 2 * PADDING;
 }
 
 function shadeHeader(sheet: Sheet, height: number): void {
@@ -136,101 +120,90 @@ function shadeHeader(sheet: Sheet, height: number): void {
 
 function drawHeader(
   sheet: Sheet,
-  columns: readonly Column[],
-  placed: readonly PlacedColumn[],
+  columns: readonly PlacedColumn[],
   drawCell: (draw: () => void) => void,
 ): void {
-  const height = heightOfHeader(sheet, columns, placed);
   const { lineHeight } = STYLES.columnTitle;
-  columns.forEach((column, index) => {
-    const place = placed[index];
-    if (place === undefined) return;
+  for (const { title, ...place } of columns) {
     drawCell(() => {
-      headerLines(sheet, column, place).forEach((line, number) => {
+      title.forEach((line, number) => {
         const y = sheet.y + PADDING + number * lineHeight;
         sheet.print(line, 'columnTitle', { ...place, y });
       });
     });
-  });
-  sheet.y += height;
+  }
+}
+
+interface LaidOutCell {
+  lines: Line[];
+  place: Omit<PlacedColumn, 'title'>;
 }
 
 interface LaidOutRow {
-  cells: Line[][];
-  note: Line[];
+  cells: LaidOutCell[];
+  note: LaidOutCell;
   height: number;
 }
 
-function layOutRow(sheet: Sheet, { cells, note = [] }: Row, columns: PlacedColumn[]): LaidOutRow {
-  const cellLines = cells.map((cell, index) => {
-    const column = columns[index];
-    return linesOf(cell, (text, style) =>
-      column?.align === 'right' ? [sheet.line(text)] : sheet.lines(text, column?.width ?? 0, style),
-    );
-  });
-  const noteLines = linesOf(note, (text, style) => sheet.lines(text, WIDTH - 2 * PADDING, style));
-  const count = Math.max(1, ...cellLines.map(({ length }) => length)) + noteLines.length;
-  return { cells: cellLines, note: noteLines, height: count * LINE_HEIGHT + 2 * PADDING };
+/** Of a row's note. */
+const WHOLE_WIDTH = { x: LEFT + PADDING, width: WIDTH - 2 * PADDING, align: 'left' } as const;
+
+function layOutRow(sheet: Sheet, row: Row, columns: readonly PlacedColumn[]): LaidOutRow {
+  const cells = columns.map((column, index) => layOutCell(sheet, row.cells[index] ?? [], column));
+  const note = layOutCell(sheet, row.note ?? [], WHOLE_WIDTH);
+  const count = Math.max(1, ...cells.map(({ lines }) => lines.length)) + note.lines.length;
+  return { cells, note, height: count * LINE_HEIGHT + 2 * PADDING };
 }
 
-function linesOf(cell: Cell, breakText: (text: string, style: StyleName) => string[]): Line[] {
-  return cell.flatMap((item) => {
+function layOutCell(sheet: Sheet, cell: Cell, place: LaidOutCell['place']): LaidOutCell {
+  const lines = cell.flatMap((item) => {
     if (item === undefined) return [];
     const { text, style } =
       typeof item === 'string' ? { text: item, style: 'body' as const } : item;
-    return breakText(text, style).map((line) => ({ text: line, style }));
+    const texts =
+      place.align === 'right' ? [sheet.line(text)] : sheet.lines(text, place.width, style);
+    return texts.map((line) => ({ text: line, style }));
   });
+  return { lines, place };
 }
 
 function drawRow(
   sheet: Sheet,
   table: Tag,
-  row: LaidOutRow,
-  columns: readonly PlacedColumn[],
+  { cells, note }: LaidOutRow,
   continueOnNextPage: () => void,
 ): void {
   sheet.y += PADDING;
-  const tr = sheet.tag(table, 'TR');
-  const cells = row.cells.map((lines, index) => ({
-    tag: sheet.tag(tr, 'TD'),
-    lines,
-    column: columns[index],
-  }));
-  drawLines(sheet, cells, continueOnNextPage);
-  tr.end();
-  if (row.note.length > 0) {
+  const row = sheet.tag(table, 'TR');
+  const tagged = cells.map((cell) => ({ ...cell, tag: sheet.tag(row, 'TD') }));
+  drawLines(sheet, tagged, continueOnNextPage);
+  row.end();
+  if (note.lines.length > 0) {
     const noteRow = sheet.tag(table, 'TR');
-    const tag = sheet.tag(noteRow, 'TD', undefined, { columns: columns.length });
-    const column = { x: LEFT + PADDING, width: WIDTH - 2 * PADDING, align: 'left' as const };
-    drawLines(sheet, [{ tag, lines: row.note, column }], continueOnNextPage);
+    const tag = sheet.tag(noteRow, 'TD', undefined, { columns: cells.length });
+    drawLines(sheet, [{ ...note, tag }], continueOnNextPage);
     noteRow.end();
   }
   sheet.y += PADDING;
-  sheet.decorate(() => {
-    sheet.pdf
-      .moveTo(LEFT, sheet.y)
-      .lineTo(LEFT + WIDTH, sheet.y)
-      .lineWidth(0.5)
-      .stroke(COLORS.rule);
-  });
+  sheet.decorate(() => sheet.rule(sheet.y));
 }
 
 /** Prints the lines of cells side by side, and goes on on the next page where they do not fit. */
 function drawLines(
   sheet: Sheet,
-  cells: readonly { tag: Tag; lines: Line[]; column: PlacedColumn | undefined }[],
+  cells: readonly (LaidOutCell & { tag: Tag })[],
   continueOnNextPage: () => void,
 ): void {
   const count = Math.max(0, ...cells.map(({ lines }) => lines.length));
   for (let printed = 0; printed < count; ) {
     if (sheet.remaining < LINE_HEIGHT) continueOnNextPage();
     const fitting = Math.min(count - printed, Math.floor(sheet.remaining / LINE_HEIGHT));
-    for (const { tag, lines, column } of cells) {
+    for (const { tag, lines, place } of cells) {
       const part = lines.slice(printed, printed + fitting);
-      if (part.length === 0 || column === undefined) continue;
+      if (part.length === 0) continue;
       tag.add(() => {
         part.forEach(({ text, style }, number) => {
-          sheet.print(text, style, { ...column, y: sheet.y + number * LINE_HEIGHT });
+          sheet.print(text, style, { ...place, y: sheet.y + number * LINE_HEIGHT });
         });
       });
     }

@@ -50,7 +50,7 @@ export interface Words {
   unpaid(collections: string): string;
   /** Bankruptcies that are neither discharged nor paid. */
   active(bankruptcies: string): string;
-  unsatisfied(judgments: string): string;
+  unsettled(legalItems: string): string;
   /** The inquiries of the year before the file's date. */
   lastTwelveMonths(inquiries: string): string;
   /** The balances and limits of the utilisation: "$1,200 of $5,000". */

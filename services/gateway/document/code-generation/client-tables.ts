@@ -1,4 +1,5 @@
 /** What libs/client knows of the OpenAPI document while it runs: its operations and its webhooks. */
+import { JSON_TYPE } from '../../http/media-types.ts';
 import {
   type DescribedOperation,
   type DescribedParameter,
@@ -59,7 +60,7 @@ function acceptOf(
       ? Object.keys(resolveReference<JsonObject>(document, response).content ?? {})
       : [],
   );
-  return types.includes('application/json') ? undefined : types[0];
+  return types.includes(JSON_TYPE) ? undefined : types[0];
 }
 
 /** The most records that a page may hold; undefined when the operation is not a list with cursors. */
@@ -72,7 +73,7 @@ function pageSizeOf(parameters: readonly DescribedParameter[]): number | undefin
 function webhookEntry(document: OpenApiDocument, name: string, { post }: PathItem): object {
   const headers = (post?.parameters ?? []).map((it) => resolveReference(document, it).name);
   const signatureHeader = headers.find((header) => /^X-.*-SIGNATURE$/.test(header));
-  const schema = post?.requestBody?.content['application/json']?.schema;
+  const schema = post?.requestBody?.content[JSON_TYPE]?.schema;
   if (signatureHeader === undefined || schema === undefined) {
     throw new Error(`the webhook ${name} has no signature header or no JSON body`);
   }

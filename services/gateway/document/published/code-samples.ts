@@ -2,6 +2,7 @@
  * Code samples of an operation for curl, TypeScript and Python, made from its description and its examples. They
  * read the address of the interface and the key from the environment variables that the guide names.
  */
+import { JSON_TYPE } from '../../http/media-types.ts';
 import { examplesOf } from '../examples.ts';
 import type { DescribedParameter, JsonValue, OpenApiDocument } from '../openapi-document.ts';
 import type { Operation } from '../operation.ts';
@@ -42,7 +43,7 @@ interface SampleRequest {
 export function codeSamplesOf(document: OpenApiDocument, operation: Operation): CodeSample[] {
   const { method, route } = operation;
   const path = route.slice(document.servers[0]?.url.length);
-  const content = document.paths[path]?.[method]?.requestBody?.content['application/json'];
+  const content = document.paths[path]?.[method]?.requestBody?.content[JSON_TYPE];
   const [first, ...further] = examplesOf(document, content);
   const samples = (body: JsonValue | undefined, suffix: string) => {
     const request = sampleRequest(operation, path, body);
@@ -90,9 +91,7 @@ function sampleRequest(
 
 function answerFileOf(successes: Operation['successes']): string | undefined {
   const [type] = successes.values();
-  return type === undefined || type === 'application/json'
-    ? undefined
-    : `answer.${type.split('/')[1]}`;
+  return type === undefined || type === JSON_TYPE ? undefined : `answer.${type.split('/')[1]}`;
 }
 
 /** An optional header without which many callers are refused: those with grants on several retailers. */
