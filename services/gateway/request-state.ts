@@ -3,7 +3,7 @@ import type { Identity } from '@creditlane/rpc/identity';
 import type { Span } from '@creditlane/runtime/telemetry/tracing';
 import type { RouterContext } from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
-import type { CallLimits } from './access/call-limits.ts';
+import type { CallOptions } from './access/call-options.ts';
 import type { Caller } from './access/callers.ts';
 import type { Operation } from './document/operation.ts';
 import type { Parameters } from './document/parameters.ts';
@@ -15,10 +15,10 @@ export interface RequestState {
   readonly requestId: string;
   /** The trace that the work for the request belongs to: the caller's, or one that began here. */
   traceparent: string | undefined;
-  /** Set for requests for an operation only, like `operation`, `limits` and `caller`. */
+  /** Set for requests for an operation only, like `operation`, `callOptions` and `caller`. */
   span: Span | undefined;
   operation: Operation | undefined;
-  limits: CallLimits | undefined;
+  callOptions: CallOptions | undefined;
   caller: Caller | undefined;
   /** The code of the error with which the request was answered. */
   errorCode: string | undefined;
@@ -31,7 +31,7 @@ export interface OperationState extends RequestState {
   /** By `startOperation`. */
   operation: Operation;
   /** By `startOperation`. */
-  limits: CallLimits;
+  callOptions: CallOptions;
   /** By `findCaller` or `admitLinkHolder`; `confirmCaller` and `confirmAccess` set it again. */
   caller: Caller;
   /** By `readParameters`. */

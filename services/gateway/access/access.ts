@@ -9,7 +9,7 @@ import { type Fault, forbidden, invalidFields, unauthenticated } from '@creditla
 import type { Identity, Scope } from '@creditlane/rpc/identity';
 import type { AccessRule } from '../document/operation.ts';
 import type { AccessTarget } from '../document/operation-parts/access-target.ts';
-import { type CallLimits, GATEWAY, sharedCall } from './call-limits.ts';
+import { type CallOptions, GATEWAY, sharedCall } from './call-options.ts';
 import { type Caller, Callers } from './callers.ts';
 import { cachedLookup } from './lookup-cache.ts';
 
@@ -39,12 +39,12 @@ interface ScopeQuestion {
   integrationId: string;
   rule: AccessRule;
   target: AccessTarget;
-  limits: CallLimits;
+  callOptions: CallOptions;
 }
 
 interface OnlyRetailerQuestion {
   integrationId: string;
-  limits: CallLimits;
+  callOptions: CallOptions;
 }
 
 export class Access {
@@ -105,13 +105,13 @@ export class Access {
     caller: Caller,
     rule: AccessRule,
     target: AccessTarget,
-    limits: CallLimits,
+    callOptions: CallOptions,
   ): Promise<Identity> {
     const { id: subject, kind, permissions } = caller;
     if (kind === 'link') return GATEWAY;
     if (rule.sides.length === 0) return { kind, subject, permissions };
     if (rule.requiresRetailer && target.retailerContext === undefined) {
-      const question = { integrationId: subject, limits };
+      const question = { integrationId: subject, callOptions };
       const { retailerId } = await this.#onlyRetailers.find(subject, question);
       if (retailerId === undefined) throw retailerRequired();
       return { kind, subject, permissions, retailerId };
@@ -120,7 +120,7 @@ export class Access {
     const { applicationId, creditorId, retailerId, retailerContext } = relevant;
     const ids = [applicationId, creditorId, retailerId, retailerContext];
     const key = [subject, rule.whileDisabled, ...rule.sides, ...ids].join(' ');
-    const question = { integrationId: subject, rule, target: relevant, limits };
+    const question = { integrationId: subject, rule, target: relevant, callOptions };
     const { scope, isRetailerDenied } = await this.#scopes.find(key, question);
     if (isRetailerDenied && rule.forbidsDeniedRetailer) {
       const message = 'your integration has no grant on the retailer that this request is made for';
@@ -130,10 +130,10 @@ export class Access {
   }
 
   /** The retailer of an integration that has a grant on exactly one. */
-  async #onlyRetailer({ integrationId, limits }: OnlyRetailerQuestion): Promise<Scope> {
+  async #onlyRetailer({ integrationId, callOptions }: OnlyRetailerQuestion): Promise<Scope> {
     const { grants } = await this.#peers.access.listGrants(
       { integrationId, side: GrantSide.RETAILER, limit: 2 },
-      sharedCall(limits),
+      sharedCall(callOptions),
     );
     const [only] = grants;
     return grants.length === 1 && only !== undefined ? { retailerId: only.id } : NO_SCOPE;
@@ -144,10 +144,10 @@ export class Access {
    * tenant's or missing. Therefore an application's retailer, which never changes, is not cached across
    * callers: a faster answer for another tenant's application would show that the application exists.
    */
-  async #scope({ integrationId, rule, target, limits }: ScopeQuestion): Promise<Granted> {
+  async #scope({ integrationId, rule, target, callOptions }: ScopeQuestion): Promise<Granted> {
     const { sides, whileDisabled } = rule;
     const { creditorId, retailerContext } = target;
-    const context = sharedCall(limits);
+    const context = sharedCall(callOptions);
     const located = await this.#locate(rule, target, context);
     const grants = await this.#peers.access.checkGrants(
       {

@@ -6,7 +6,7 @@ import type { Client } from '@creditlane/rpc/client';
 import { type Fault, internal, toFault, unauthenticated } from '@creditlane/rpc/fault';
 import type { RateLimit } from '../limits/request-block.ts';
 import { TurnQueue } from '../limits/turn-queue.ts';
-import { type CallLimits, sharedCall } from './call-limits.ts';
+import { type CallOptions, sharedCall } from './call-options.ts';
 import { cachedLookup } from './lookup-cache.ts';
 
 /** A caller whose key is known. */
@@ -56,12 +56,12 @@ export class Callers {
    * when there is none, and an `overloaded` Fault when too many new keys are being looked up. A key with a
    * wrong checksum is refused without a call, and a cached caller is returned without a promise.
    */
-  find(authorization: string | undefined, limits: CallLimits): Caller | Promise<Caller> {
+  find(authorization: string | undefined, callOptions: CallOptions): Caller | Promise<Caller> {
     const key = authorization?.replace(BEARER, '').trim();
     if (!key) throw unauthenticated('key_missing', 'send your key in the Authorization header');
     if (!isWellFormedApiKey(key)) throw rejected();
     const digest = digestApiKey(key);
-    const found = this.#lookup.find(digest.toString('base64'), { digest, limits });
+    const found = this.#lookup.find(digest.toString('base64'), { digest, callOptions });
     return found instanceof Promise ? found.then(requireCaller) : requireCaller(found);
   }
 
@@ -70,11 +70,11 @@ export class Callers {
     this.#lookup.invalidate(integrationId);
   }
 
-  async #authenticate({ digest, limits }: Key): Promise<Found> {
+  async #authenticate({ digest, callOptions }: Key): Promise<Found> {
     try {
       const { callerId, caller, permissions, keyId, rateLimit } = await this.#access.authenticate(
         { keyDigest: digest },
-        sharedCall(limits),
+        sharedCall(callOptions),
       );
       return {
         caller: {
@@ -102,7 +102,7 @@ export class Callers {
 
 interface Key {
   digest: Buffer;
-  limits: CallLimits;
+  callOptions: CallOptions;
 }
 
 interface Found {

@@ -1,7 +1,7 @@
 /** Decides which integrations an export may be sent to. */
 import type { DestinationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
-import { ownCall } from './call-limits.ts';
+import { ownCall } from './call-options.ts';
 
 export interface IntendedRecipient {
   integrationId: string;

@@ -5,7 +5,7 @@ import { resourceExhausted, unavailable } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
 import type { Process } from '@creditlane/runtime/run';
 import { LRUCache } from 'lru-cache';
-import { type CallLimits, sharedCall } from '../access/call-limits.ts';
+import { type CallOptions, sharedCall } from '../access/call-options.ts';
 import type { Caller } from '../access/callers.ts';
 import { type Demand, type RateLimit, RequestBlock, type TakenRequests } from './request-block.ts';
 
@@ -50,10 +50,10 @@ export class RateLimiter {
   }
 
   /** Takes one request of the caller's key, without a promise while this replica holds some. */
-  take(caller: Caller, limits: CallLimits): Verdict | Promise<Verdict> {
+  take(caller: Caller, callOptions: CallOptions): Verdict | Promise<Verdict> {
     const { keyId, rateLimit = this.#limit } = caller;
     const block = this.#blocks.get(keyId) ?? this.#addBlock(keyId, rateLimit);
-    const ask = (limit: RateLimit, demand: Demand) => this.#ask(keyId, limit, demand, limits);
+    const ask = (limit: RateLimit, demand: Demand) => this.#ask(keyId, limit, demand, callOptions);
     const taken = block.take(rateLimit, ask);
     if (!(taken instanceof Promise)) return verdictOf(block, rateLimit, taken);
     return taken.then((isAdmitted) => verdictOf(block, rateLimit, isAdmitted));
@@ -69,12 +69,15 @@ export class RateLimiter {
     keyId: string,
     { requests: limit, windowMs }: RateLimit,
     demand: Demand,
-    limits: CallLimits,
+    callOptions: CallOptions,
   ): Promise<TakenRequests> {
     const request = { keyId, replicaId: this.#replicaId, limit, windowMs, ...demand };
     const deadlineMs = Date.now() + CALL_TIMEOUT_MS;
     try {
-      const taken = await this.#access.takeRequests(request, { ...sharedCall(limits), deadlineMs });
+      const taken = await this.#access.takeRequests(request, {
+        ...sharedCall(callOptions),
+        deadlineMs,
+      });
       this.#takes.inc({ outcome: taken.granted < demand.waiting ? 'used_up' : 'granted' });
       this.#isAway = false;
       return taken;

@@ -26,7 +26,7 @@ const LINK_HOLDERS: Caller = Object.freeze({
 /** Throws an `unauthenticated` Fault when the key is missing, unknown or revoked. */
 export function findCaller({ callers }: Access): OperationMiddleware {
   return function findCaller(ctx, next) {
-    const found = callers.find(ctx.req.headers.authorization, ctx.state.limits);
+    const found = callers.find(ctx.req.headers.authorization, ctx.state.callOptions);
     if (!(found instanceof Promise)) return withCaller(ctx, found, next);
     return found.then((caller) => withCaller(ctx, caller, next));
   };
@@ -44,7 +44,7 @@ export function confirmCaller(access: Access): OperationMiddleware {
 }
 
 async function findAgain(access: Access, { state, req }: OperationContext) {
-  state.caller = await access.callers.find(req.headers.authorization, state.limits);
+  state.caller = await access.callers.find(req.headers.authorization, state.callOptions);
   access.admit(state.caller, state.operation.access);
 }
 
@@ -71,9 +71,9 @@ export function authorise(access: Access): OperationMiddleware {
 }
 
 function identify(access: Access, state: OperationState): Promise<Identity> {
-  const { caller, operation, parameters, body, limits } = state;
+  const { caller, operation, parameters, body, callOptions } = state;
   const target = operation.access.target(parameters, body);
-  return access.identity(caller, operation.access, target, limits);
+  return access.identity(caller, operation.access, target, callOptions);
 }
 
 /** The kinds of faults by which a service refuses a request without an effect. */

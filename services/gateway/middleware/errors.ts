@@ -48,7 +48,7 @@ function prefersProblem(ctx: RequestContext): boolean {
 function answerError(ctx: RequestContext, error: unknown): void {
   const { req, res, state } = ctx;
   // After the client hung up, its calls fail with different errors, which depend on the transport.
-  const fault = state.limits?.signal?.aborted ? cancelled() : clientFault(error);
+  const fault = state.callOptions?.signal?.aborted ? cancelled() : clientFault(error);
   const { status, headers, body, code } = errorAnswer(fault, {
     requestId: state.requestId,
     operation: state.operation,

@@ -33,7 +33,7 @@ export function startOperation(
       },
     });
     state.traceparent = state.span.traceparent ?? newTraceparent();
-    state.limits = {
+    state.callOptions = {
       requestId,
       traceparent: state.traceparent,
       deadlineMs: Date.now() + timeoutMs,
@@ -59,10 +59,10 @@ export function runOperation(
 ): OperationMiddleware {
   const [usualStatus = 200] = operation.successes.keys();
   return async function runOperation(ctx) {
-    const { parameters, body, identity, limits } = ctx.state;
+    const { parameters, body, identity, callOptions } = ctx.state;
     const idempotencyKey = parameters.header['idempotency-key'];
     const onReplayed = () => ctx.set('Idempotent-Replayed', 'true');
-    const context = { ...limits, identity, idempotencyKey, onReplayed };
+    const context = { ...callOptions, identity, idempotencyKey, onReplayed };
     ctx.status = usualStatus;
     const answer = await handler({ ...parameters, body, context } as never, ctx);
     const { status } = ctx;

@@ -8,8 +8,8 @@ import type { OperationContext, OperationMiddleware } from '../request-state.ts'
  */
 export function limitRate(limiter: RateLimiter): OperationMiddleware {
   return function limitRate(ctx, next) {
-    const { caller, limits } = ctx.state;
-    const verdict = limiter.take(caller, limits);
+    const { caller, callOptions } = ctx.state;
+    const verdict = limiter.take(caller, callOptions);
     if (!(verdict instanceof Promise)) return withVerdict(ctx, verdict, next);
     return verdict.then((it) => withVerdict(ctx, it, next));
   };

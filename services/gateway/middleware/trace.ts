@@ -40,7 +40,7 @@ export function traceRequest(
       traceparent: acceptedTraceparent(req.headers.traceparent),
       span: undefined,
       operation: undefined,
-      limits: undefined,
+      callOptions: undefined,
       caller: undefined,
       errorCode: undefined,
       failure: undefined,

@@ -17,7 +17,7 @@ import {
   GrantSide,
 } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { CallContext, Client } from '@creditlane/rpc/client';
-import { ownCall } from '../access/call-limits.ts';
+import { ownCall } from '../access/call-options.ts';
 import { defineHandlers } from './handlers.ts';
 import { messageReader, messageWriter } from './service-messages/json-message.ts';
 import { answerPage, renameRefusedFields } from './service-messages/service-answers.ts';
