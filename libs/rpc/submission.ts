@@ -22,7 +22,8 @@ export function submissionOf({ applicationId, creditorId }: SubmissionKey): Subm
 export function submissionNotFound(): Fault {
   return notFound(
     'submission_not_found',
-    'No application within your grants has this id and was submitted to this creditor.',
+    'No application within your grants has this id and was submitted to this creditor.' +
+      ' Writing needs a grant on the creditor, and one for which your integration is disabled counts as not granted.',
   );
 }
 

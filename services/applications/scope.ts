@@ -13,5 +13,8 @@ export function retailerOf({ retailerId }: Identity): string {
 
 /** The same fault for a retailer outside the caller's scope and for one that does not exist. */
 export function retailerNotFound(): Fault {
-  return notFound('retailer_not_found', 'The request names no retailer that you may act for.');
+  return notFound(
+    'retailer_not_found',
+    'X-Service-Retailer-ID, or retailerId in the body, names no retailer that is granted to your integration.',
+  );
 }

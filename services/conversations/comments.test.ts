@@ -72,7 +72,7 @@ describe("a creditor's comment", () => {
         kind: 'not_found',
         code: 'submission_not_found',
         message:
-          'No application within your grants has this id and was submitted to this creditor.',
+          'No application within your grants has this id and was submitted to this creditor. Writing needs a grant on the creditor, and one for which your integration is disabled counts as not granted.',
       });
     }
     expect(await stored()).toEqual([]);

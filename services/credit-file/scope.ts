@@ -34,5 +34,8 @@ export function applicantCall(
 
 /** The same fault for another retailer's applicant and for one that does not exist. */
 export function applicantNotFound(): Fault {
-  return notFound('applicant_not_found', 'The application has no such applicant.');
+  return notFound(
+    'applicant_not_found',
+    'No application within your grants has this id and this applicant.',
+  );
 }

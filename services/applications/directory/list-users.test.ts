@@ -129,7 +129,12 @@ describe('the users of a retailer', () => {
   });
 
   test('are not found without a retailer in scope, or with one that does not exist', async () => {
-    const notFound = { kind: 'not_found', code: 'retailer_not_found' };
+    const notFound = {
+      kind: 'not_found',
+      code: 'retailer_not_found',
+      message:
+        'X-Service-Retailer-ID, or retailerId in the body, names no retailer that is granted to your integration.',
+    };
     await expect(list({}, randomUUID())).rejects.toMatchObject(notFound);
     const identity = { ...asIntegration('').identity, retailerId: undefined };
     await expect(

@@ -40,7 +40,11 @@ test('before any request and for another retailer there is nothing to read', asy
   const notRequested = { kind: 'not_found', code: 'credit_file_not_requested' };
   await expect(read(service, applicant)).rejects.toMatchObject(notRequested);
   await pullAgain();
-  const notFound = { kind: 'not_found', code: 'applicant_not_found' };
+  const notFound = {
+    kind: 'not_found',
+    code: 'applicant_not_found',
+    message: 'No application within your grants has this id and this applicant.',
+  };
   const foreign = { ...applicant, retailerId: randomUUID() };
   await expect(read(service, foreign)).rejects.toMatchObject(notFound);
   const misplaced = { ...applicant, applicationId: randomUUID() };

@@ -29,12 +29,15 @@ describe('the key', () => {
     }
   });
 
-  test('when missing is 401 with a challenge', async () => {
-    const answer = await read();
-    expect(answer.status).toBe(401);
-    expect(answer.json).toMatchObject({ status: 401, code: 'key_missing' });
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="creditlane"');
-  });
+  test.each([undefined, '', 'Bearer', 'bearer '])(
+    'when missing is 401 with a challenge (%j)',
+    async (authorization) => {
+      const answer = await read(authorization);
+      expect(answer.status).toBe(401);
+      expect(answer.json).toMatchObject({ status: 401, code: 'key_missing' });
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="creditlane"');
+    },
+  );
 
   test('when malformed is 401 without a call', async () => {
     const typo = gateway.key.slice(0, -1) + (gateway.key.endsWith('a') ? 'b' : 'a');

@@ -123,8 +123,7 @@ export class Access {
     const question = { integrationId: subject, rule, target: relevant, callOptions };
     const { scope, isRetailerDenied } = await this.#scopes.find(key, question);
     if (isRetailerDenied && rule.forbidsDeniedRetailer) {
-      const message = 'your integration has no grant on the retailer that this request is made for';
-      throw forbidden('retailer_access_denied', message);
+      throw forbidden('retailer_access_denied', retailerDenied(retailerContext));
     }
     return { kind, subject, permissions, ...scope, ...contextOf(scope, retailerContext) };
   }
@@ -234,6 +233,13 @@ function retailerToCheck(located: Located): string {
 /** The message for a key of the other kind. */
 export function keyKindMessage(takes: AccessRule['caller']): string {
   return `this operation takes ${takes === 'platform' ? 'a platform' : "an integration's"} key`;
+}
+
+/** The message for a retailer without a grant, and for one whose group the application does not belong to. */
+function retailerDenied(retailerContext: string | undefined): string {
+  return retailerContext === undefined
+    ? 'your integration has no grant on the retailer that this request is made for'
+    : 'X-Service-Retailer-ID names a retailer without a grant for your integration, or whose group the application does not belong to';
 }
 
 function retailerRequired(): Fault {

@@ -20,7 +20,7 @@ export interface Caller {
   readonly rateLimit: RateLimit | undefined;
 }
 
-const BEARER = /^bearer +/i;
+const BEARER = /^bearer( +|$)/i;
 const CACHED_KEYS = 20_000;
 const CACHED_UNKNOWN_KEYS = 2_000;
 /**

@@ -26,7 +26,10 @@ export function fakeCreditFileService(services: TestServices): ServiceRoutes[] {
     const { retailerId, primaryApplicant } = application ?? {};
     const isOwn = retailerId !== undefined && retailerId === call.identity.retailerId;
     if (!isOwn || primaryApplicant?.applicantId !== request.applicantId) {
-      throw notFound('applicant_not_found', 'There is no such applicant.');
+      throw notFound(
+        'applicant_not_found',
+        'No application within your grants has this id and this applicant.',
+      );
     }
   };
   return [
@@ -44,7 +47,7 @@ export function fakeCreditFileService(services: TestServices): ServiceRoutes[] {
         await gate?.(call);
         const found = services.creditFiles.get(request.applicantId);
         if (found === undefined) {
-          const message = 'No credit file of this applicant was requested.';
+          const message = 'No credit file of the applicant was requested.';
           throw notFound('credit_file_not_requested', message);
         }
         const { pull, file } = found;

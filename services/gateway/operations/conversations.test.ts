@@ -141,7 +141,10 @@ describe('commentAsRetailerUser', () => {
         'X-Service-Retailer-ID': retailerId,
       });
     for (const retailerId of [ids.otherRetailer, newId(), second]) {
-      expect((await inContext(retailerId)).json.code).toBe('retailer_access_denied');
+      const { json } = await inContext(retailerId);
+      expect(json.code).toBe('retailer_access_denied');
+      // The second retailer is granted: the application is what it does not have.
+      expect(json.message).toMatch(/^X-Service-Retailer-ID names a retailer .* or whose group/);
     }
     expect((await inContext(newId(), newId())).json.code).toBe('retailer_access_denied');
     expect((await inContext(ids.retailer)).status).toBe(204);

@@ -125,7 +125,10 @@ describe('an application or applicant', () => {
     const requested = await gateway.send('POST', `${place}/request`, { body });
     const found = await gateway.send('GET', place);
     const listed = await gateway.send('GET', `${place}/pulls`);
-    const missing = { message: 'There is no such applicant.', code: 'applicant_not_found' };
+    const missing = {
+      message: 'No application within your grants has this id and this applicant.',
+      code: 'applicant_not_found',
+    };
     const requestId = expect.any(String);
     expect(requested.json).toEqual({ status: 400, ...missing, requestId });
     expect(found.json).toEqual({ status: 404, ...missing, requestId });
