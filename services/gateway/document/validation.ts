@@ -1,5 +1,5 @@
 /** Checks requests against the OpenAPI document, by validators compiled once at start. */
-import { invalid, invalidFields } from '@creditlane/rpc/fault';
+import { invalidFields } from '@creditlane/rpc/fault';
 import { isUuid, NIL_UUID } from '@creditlane/runtime/ids';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
@@ -89,8 +89,8 @@ function bodyCheck({ body, unprocessable }: Operation, ajv: Ajv2020): Validator[
   const validate = ajv.compile({ $ref: DOCUMENT_ID + body.schemaAt });
   return (value) => {
     if (value === undefined) {
-      if (body.required) throw invalid('body_missing', 'this operation needs a JSON body');
-      return undefined;
+      if (!body.required) return undefined;
+      throw invalidFields('body_missing', [{ pointer: '', message: 'is required, as JSON' }]);
     }
     if (validate(value)) return value;
     const errors = validate.errors ?? [];

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { MIMEType } from 'node:util';
-import { cancelled, type Fault, invalid } from '@creditlane/rpc/fault';
+import { cancelled, type Fault, invalid, invalidFields } from '@creditlane/rpc/fault';
 import { GrowingBuffer } from './growing-buffer.ts';
 import { type JsonLimits, parseJsonText } from './json-text.ts';
 import { JSON_TYPE } from './media-types.ts';
@@ -44,7 +44,7 @@ export async function readJsonBody(
   };
   const bytes = await read(req, maxBytes, declared > 0 ? undefined : reserveNext);
   if (bytes.length === 0) return undefined;
-  if (!isUtf8(bytes)) throw invalid('not_utf8', 'the body is not UTF-8');
+  if (!isUtf8(bytes)) throw invalidFields('not_utf8', [{ pointer: '', message: 'is not UTF-8' }]);
   const text = bytes.toString('utf8');
   // Parsers may ignore a byte order mark (RFC 8259, section 8.1).
   return parseJsonText(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text, limits);

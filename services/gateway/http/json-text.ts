@@ -1,5 +1,5 @@
 /** Reads JSON text strictly: refuses ambiguous text, and names the position in every refusal. */
-import { type Fault, invalid, invalidFields } from '@creditlane/rpc/fault';
+import { type Fault, invalidFields } from '@creditlane/rpc/fault';
 import { hexDigit } from '@creditlane/runtime/hex-digit';
 import { tooManyItems } from '../document/validation-messages.ts';
 
@@ -98,7 +98,7 @@ class Scan {
       this.#string();
       const name = nameIn(this.#text.slice(startsAt, this.#at));
       if (names.has(name)) {
-        throw this.#refusal('duplicate_property', 'this property is given a second time', startsAt);
+        throw this.#refusal('duplicate_property', 'has this property a second time', startsAt);
       }
       names.add(name);
       this.#skipWhitespace();
@@ -229,11 +229,11 @@ class Scan {
   }
 
   #malformed(what: string, at = this.#at): Fault {
-    return this.#refusal('malformed_json', `the body is not acceptable JSON: ${what}`, at);
+    return this.#refusal('malformed_json', `is not acceptable JSON: ${what}`, at);
   }
 
   #tooManyValues(): Fault {
-    const message = `the body has more than ${this.#limits.maxValues} values`;
+    const message = `has more than ${this.#limits.maxValues} values`;
     return this.#refusal('too_many_values', message, this.#at);
   }
 
@@ -242,6 +242,7 @@ class Scan {
     return invalidFields('invalid_request', [{ pointer, message: tooManyItems(maxItems) }]);
   }
 
+  /** @param message the rest of a sentence about the body */
   #refusal(code: string, message: string, at: number): Fault {
     let line = 1;
     let lineStartsAt = 0;
@@ -250,6 +251,7 @@ class Scan {
       line += 1;
       lineStartsAt = index + 1;
     }
-    return invalid(code, `${message} (line ${line}, column ${at - lineStartsAt + 1})`);
+    const position = `(line ${line}, column ${at - lineStartsAt + 1})`;
+    return invalidFields(code, [{ pointer: '', message: `${message} ${position}` }]);
   }
 }

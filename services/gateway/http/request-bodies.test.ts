@@ -25,15 +25,21 @@ describe('bodies', () => {
     ['with U+0000', '{"conditions":"a\\u0000b"}', 'malformed_json', /U\+0000/],
     ['with a lone surrogate', '{"conditions":"\\ud83d"}', 'malformed_json', /surrogate/],
     ['not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 'not_utf8', /UTF-8/],
-    ['empty', '', 'body_missing', /needs a JSON body/],
+    ['empty', '', 'body_missing', /^the body is required/],
     ['a list', '[]', 'invalid_request', /^the body must be an object$/],
     ['null', 'null', 'invalid_request', /^the body must be an object$/],
-  ])('a body %s is 400 and says what is wrong', async (_, body, code, message) => {
-    const answer = await gateway.send('POST', gateway.decisionPath, { body });
-    expect(answer.status).toBe(400);
-    expect(answer.json.code).toBe(code);
-    expect(answer.json.message).toMatch(message);
-  });
+  ])(
+    'a body %s is 400 and says what is wrong with the whole body',
+    async (_, body, code, message) => {
+      const answer = await gateway.send('POST', gateway.decisionPath, { body });
+      expect(answer.status).toBe(400);
+      expect(answer.json.code).toBe(code);
+      expect(answer.json.message).toMatch(message);
+      const [error] = answer.json.errors;
+      expect(answer.json.errors).toEqual([{ pointer: '', message: expect.any(String) }]);
+      expect(answer.json.message).toBe(`the body ${error.message}`);
+    },
+  );
 
   test('a byte order mark is ignored', async () => {
     expect((await postDecision(`\ufeff${JSON.stringify(decision())}`)).status).toBe(200);

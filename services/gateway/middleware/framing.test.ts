@@ -44,6 +44,15 @@ test.each([
   expect(gateway.services.calls).toEqual([]);
 });
 
+test('a second header is named in the errors of the answer', async () => {
+  const answer = await post(
+    [...JSON_HEAD, 'Idempotency-Key: 1', LENGTH, 'Idempotency-Key: 2'],
+    BODY,
+  );
+  const field = { in: 'header', pointer: '/idempotency-key', message: 'is given more than once' };
+  expect(answer).toContain(JSON.stringify({ errors: [field] }).slice(1));
+});
+
 test.each([
   ['gzip, chunked', '1.1'],
   ['identity, chunked', '1.1'],

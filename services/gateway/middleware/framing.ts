@@ -1,6 +1,6 @@
 /** Refuses requests without Host, and those that a proxy in front of the gateway may read in another way than the gateway does. */
 import type { IncomingMessage } from 'node:http';
-import { type Fault, invalid } from '@creditlane/rpc/fault';
+import { type Fault, invalid, invalidFields } from '@creditlane/rpc/fault';
 import type { RequestMiddleware } from '../request-state.ts';
 
 /**
@@ -34,7 +34,8 @@ function ambiguityOf(req: IncomingMessage): Fault | undefined {
   if (Object.keys(req.headers).length * 2 !== req.rawHeaders.length) {
     const repeated = repeatedHeader(req.rawHeaders);
     if (repeated !== undefined) {
-      return invalid('duplicate_header', `the request has the header ${repeated} more than once`);
+      const field = { in: 'header', pointer: `/${repeated}`, message: 'is given more than once' };
+      return invalidFields('duplicate_header', [field]);
     }
   }
   // RFC 9112, section 3.2.
