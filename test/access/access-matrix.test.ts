@@ -1,26 +1,24 @@
 // Who may do what: every operation of the OpenAPI document, with every id that it takes, for every kind of caller.
 import { generateApiKey } from '@creditlane/crypto/api-key';
-import { openApiDocument } from '@creditlane/gateway/document/openapi-document';
+import { openApiDocument, operationsIn } from '@creditlane/gateway/document/openapi-document';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
 import { makeCallers } from './matrix/callers.ts';
 import type { MatrixCaller } from './matrix/expectation.ts';
-import { describedOperations, matrixOperation } from './matrix/matrix-operation.ts';
+import { matrixOperation } from './matrix/matrix-operation.ts';
 import { MatrixRow } from './matrix/matrix-row.ts';
 import { Administration, PREPARATIONS, Records } from './matrix/records.ts';
 
 const document = openApiDocument();
 // Whoever holds a signed link may open it: test/credit-files.test.ts shows who cannot.
-const described = describedOperations(document).filter(
-  ({ path, method }) => document.paths[path]?.[method]?.['x-access'].caller !== 'link',
+const described = operationsIn(document.paths).filter(
+  ({ operation }) => operation['x-access'].caller !== 'link',
 );
 
 /** The permissions that the operations ask of a kind of caller. */
 const permissionsOf = (kind: string): string[] => {
-  const rules = described.map(({ path, method }) => document.paths[path]?.[method]?.['x-access']);
-  const named = rules.flatMap((it) =>
-    it?.caller === kind && it.permission ? [it.permission] : [],
-  );
+  const rules = described.map(({ operation }) => operation['x-access']);
+  const named = rules.flatMap((it) => (it.caller === kind && it.permission ? [it.permission] : []));
   return [...new Set(named)];
 };
 const platformKeys = new Map(permissionsOf('platform').map((it) => [generateApiKey(false), [it]]));
@@ -42,18 +40,18 @@ describe.concurrent('an operation answers each caller as its access rule says', 
   });
   beforeAll(async () => {
     platform = await startTestPlatform({ platformKeys });
-    const operations = described.map((it) => matrixOperation(document, it.path, it.method));
+    const operations = described.map((it) => matrixOperation(document, it));
     records = await Records.open(platform, operations);
     callers = await makeCallers(sources(), { withNewOwner: false });
   }, TIMEOUT_MS);
   afterAll(() => platform.close());
 
   test.each(described)(
-    '$id, whose ids of another tenant are answered like unknown ids',
-    async ({ id, path, method }) => {
-      const operation = matrixOperation(document, path, method);
+    '$operation.operationId, whose ids of another tenant are answered like unknown ids',
+    async (placed) => {
+      const operation = matrixOperation(document, placed);
       const row = new MatrixRow(platform.api, operation, records);
-      const changesCaller = PREPARATIONS[id]?.changesCaller === true;
+      const changesCaller = PREPARATIONS[operation.id]?.changesCaller === true;
       const own = changesCaller ? await makeCallers(sources(), { withNewOwner: true }) : callers;
       for (const caller of own) await row.callAs(caller);
       expect(row.faults).toEqual([]);
@@ -62,7 +60,7 @@ describe.concurrent('an operation answers each caller as its access rule says', 
   );
 
   test('every preparation is of an operation that exists', () => {
-    const ids = describedOperations(document).map(({ id }) => id);
+    const ids = operationsIn(document.paths).map(({ operation }) => operation.operationId);
     expect(Object.keys(PREPARATIONS).filter((id) => !ids.includes(id))).toEqual([]);
   });
 });

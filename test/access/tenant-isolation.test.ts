@@ -1,13 +1,13 @@
 // Two tenants on one platform. What each operation answers to whom is tested by access-matrix.test.ts.
 import { randomUUID } from 'node:crypto';
-import { openApiDocument } from '@creditlane/gateway/document/openapi-document';
+import { openApiDocument, operationsIn } from '@creditlane/gateway/document/openapi-document';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ACCESS_CHANGES_WITHIN_MS } from '../platform/access-change.ts';
 import { decisionPath } from '../platform/api-client.ts';
 import { eventually } from '../platform/eventually.ts';
 import { openTestPlatform } from '../platform/shared-platform.ts';
 import type { TestPlatform } from '../platform/test-platform.ts';
-import { describedOperations, matrixOperation } from './matrix/matrix-operation.ts';
+import { matrixOperation } from './matrix/matrix-operation.ts';
 import { Records } from './matrix/records.ts';
 import { makeRequest } from './matrix/request.ts';
 
@@ -30,8 +30,8 @@ describe('of two tenants', () => {
   });
 
   test('one changes nothing by all operations with the ids of the other, and causes no webhook', async () => {
-    const operations = describedOperations(document)
-      .map(({ path, method }) => matrixOperation(document, path, method))
+    const operations = operationsIn(document.paths)
+      .map((placed) => matrixOperation(document, placed))
       .filter(({ access }) => access.caller === 'integration');
     const { own } = await Records.open(platform, operations);
     const call = (operation: (typeof operations)[number], key: string) => {

@@ -2,10 +2,10 @@
 import { examplesOf, type MediaType } from '@creditlane/gateway/document/examples';
 import {
   type DescribedOperation,
-  HTTP_METHODS,
   type JsonValue,
   type OpenApiDocument,
   openApiDocument,
+  operationsIn,
   resolveReference,
 } from '@creditlane/gateway/document/openapi-document';
 import { startTestGateway } from '@creditlane/gateway/test-gateway';
@@ -15,17 +15,11 @@ import { findChromium } from '../platform/chromium.ts';
 import { chooseLanguage, readAnswer, readFirstBlocks, showEverySection } from './in-page.mjs';
 
 const document = openApiDocument();
-const operations = operationsIn('paths');
-const webhooks = operationsIn('webhooks');
+const operations = operationsIn(document.paths).map(({ operation }) => operation);
+const webhooks = operationsIn(document.webhooks).map(({ operation }) => operation);
 const launchOptions = await findChromium();
 /** While twenty other processes shared two cores, the longest of the tests took 60 s. */
 const WALK_TIMEOUT_MS = 180_000;
-
-function operationsIn(part: 'paths' | 'webhooks'): DescribedOperation[] {
-  return Object.values(document[part]).flatMap((item) =>
-    HTTP_METHODS.flatMap((method) => item[method] ?? []),
-  );
-}
 
 /** The JSON of an example as the page shows it. */
 const shown = (value: JsonValue) => JSON.stringify(value, null, 2);
@@ -69,13 +63,11 @@ type Content = Record<string, MediaType>;
 /** The published code samples: by label, such as "Python", those of the operations that have one. */
 function samplesByLabel({ paths }: OpenApiDocument): Map<string, Map<string, string>> {
   const samples = new Map<string, Map<string, string>>();
-  for (const item of Object.values(paths)) {
-    for (const method of HTTP_METHODS) {
-      const described = item[method] as PublishedOperation | undefined;
-      for (const { label, source } of described?.['x-codeSamples'] ?? []) {
-        const ofLabel = samples.get(label) ?? new Map();
-        samples.set(label, ofLabel.set(described?.operationId, source));
-      }
+  for (const { operation } of operationsIn(paths)) {
+    const { operationId, 'x-codeSamples': all = [] } = operation as PublishedOperation;
+    for (const { label, source } of all) {
+      const ofLabel = samples.get(label) ?? new Map();
+      samples.set(label, ofLabel.set(operationId, source));
     }
   }
   return samples;

@@ -6,9 +6,9 @@ import { JSON_TYPE, PROBLEM_TYPE } from '../http/media-types.ts';
 import { OVERLOADED_MESSAGE } from '../middleware/concurrency-limit.ts';
 import { examplesOf, type MediaType } from './examples.ts';
 import {
-  HTTP_METHODS,
   type JsonObject,
   openApiDocument,
+  operationsIn,
   resolveReference,
 } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
@@ -33,21 +33,19 @@ interface Part {
 }
 
 function partsOf(kind: 'paths' | 'webhooks'): Part[] {
-  return Object.entries(document[kind]).flatMap(([name, item]) =>
-    HTTP_METHODS.flatMap((method) => {
-      const { operationId: id, requestBody, responses } = item[method] ?? {};
-      const at = [kind, name, method];
-      const request = { what: `${id} request`, at: [...at, 'requestBody'], part: requestBody };
-      const answers = Object.entries(responses ?? {}).map(([status, response]) => ({
-        what: `${id} ${status}`,
-        ...referred([...at, 'responses', status], response),
-      }));
-      return [request, ...answers].flatMap(({ part, ...place }) => {
-        const { content } = (part ?? {}) as Partial<Part>;
-        return content === undefined ? [] : [{ ...place, content }];
-      });
-    }),
-  );
+  return operationsIn(document[kind]).flatMap(({ path, method, operation }) => {
+    const { operationId: id, requestBody, responses } = operation;
+    const at = [kind, path, method];
+    const request = { what: `${id} request`, at: [...at, 'requestBody'], part: requestBody };
+    const answers = Object.entries(responses).map(([status, response]) => ({
+      what: `${id} ${status}`,
+      ...referred([...at, 'responses', status], response),
+    }));
+    return [request, ...answers].flatMap(({ part, ...place }) => {
+      const { content } = (part ?? {}) as Partial<Part>;
+      return content === undefined ? [] : [{ ...place, content }];
+    });
+  });
 }
 
 function referred(at: string[], part: JsonObject | { $ref: string }) {

@@ -7,7 +7,7 @@ import { type DescribedDeprecation, deprecationHeaders } from './operation-parts
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export type JsonObject = { [name: string]: JsonValue };
 
-export const HTTP_METHODS = ['get', 'post', 'put', 'delete'] as const;
+const HTTP_METHODS = ['get', 'post', 'put', 'delete'] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];
 
 export type Reference = { $ref: string };
@@ -118,19 +118,15 @@ function readOpenApiDocument(): OpenApiDocument {
       addEach(document.components[sort], named, file);
     }
   }
-  for (const item of Object.values(document.paths)) {
-    for (const method of HTTP_METHODS) {
-      const operation = item[method];
-      if (operation === undefined) continue;
-      const { headers, ...replayable } = everyPost;
-      if (method === 'post') {
-        operation.responses = withHeaders(operation.responses, headers, (status) => status < 300);
-        share(operation, replayable);
-      }
-      const shared = operation.security?.length === 0 ? withoutKey(everyOperation) : everyOperation;
-      share(operation, shared);
-      operation.responses = withHeaders(operation.responses, shared.headers);
+  for (const { method, operation } of operationsIn(document.paths)) {
+    const { headers, ...replayable } = everyPost;
+    if (method === 'post') {
+      operation.responses = withHeaders(operation.responses, headers, (status) => status < 300);
+      share(operation, replayable);
     }
+    const shared = operation.security?.length === 0 ? withoutKey(everyOperation) : everyOperation;
+    share(operation, shared);
+    operation.responses = withHeaders(operation.responses, shared.headers);
   }
   const { responses } = document.components;
   document.components.responses = withHeaders(responses ?? {}, everyOperation.headers);
@@ -140,7 +136,7 @@ function readOpenApiDocument(): OpenApiDocument {
 
 /** Describes the headers of deprecated operations in their answers, those that the operations share included. */
 export function describeDeprecation(document: OpenApiDocument): void {
-  for (const operation of operationsIn(document)) {
+  for (const { operation } of operationsIn(document.paths)) {
     const sent = deprecationHeaders(operation);
     if (sent === undefined) continue;
     const headers = Object.entries(sent).map(([name, value]) => [
@@ -155,9 +151,25 @@ export function describeDeprecation(document: OpenApiDocument): void {
   }
 }
 
-function operationsIn({ paths }: OpenApiDocument): DescribedOperation[] {
-  return Object.values(paths).flatMap((item) =>
-    HTTP_METHODS.flatMap((method) => item[method] ?? []),
+/** An operation or a webhook, with its place in the document. */
+export interface PlacedOperation {
+  /** The path of an operation, or the name of a webhook. */
+  path: string;
+  method: HttpMethod;
+  operation: DescribedOperation;
+  /** Those of the path, and the operation's own. */
+  parameters: (DescribedParameter | Reference)[];
+}
+
+/** All operations of `paths`, or all webhooks of `webhooks`. */
+export function operationsIn(items: Readonly<Record<string, PathItem>>): PlacedOperation[] {
+  return Object.entries(items).flatMap(([path, item]) =>
+    HTTP_METHODS.flatMap((method) => {
+      const operation = item[method];
+      if (operation === undefined) return [];
+      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
+      return [{ path, method, operation, parameters }];
+    }),
   );
 }
 

@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type OpenApiDocument,
   openApiDocument,
+  operationsIn,
   resolveReference,
 } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
@@ -34,16 +35,12 @@ const NAMES_NO_RECORD = ['registerIntegration', 'listRetailers', 'listCreditors'
 
 describe('the OpenAPI document', () => {
   test('has a summary and tags for every operation, the tag "extension" for those not in the specification', () => {
-    for (const [path, item] of Object.entries(document.paths)) {
-      for (const method of ['get', 'post', 'put', 'delete'] as const) {
-        const operation = item[method] as JsonObject | undefined;
-        if (operation === undefined) continue;
-        const where = `${method} ${path}`;
-        expect(operation.summary, where).toBeTruthy();
-        expect(operation.tags, where).not.toEqual([]);
-        const inContract = CONTRACT.includes(String(operation.operationId));
-        expect((operation.tags as string[]).includes('extension'), where).toBe(!inContract);
-      }
+    for (const { operation } of operationsIn(document.paths)) {
+      const { operationId, summary, tags } = operation as typeof operation & JsonObject;
+      expect(summary, operationId).toBeTruthy();
+      expect(tags, operationId).not.toEqual([]);
+      const inContract = CONTRACT.includes(operationId);
+      expect((tags as string[]).includes('extension'), operationId).toBe(!inContract);
     }
   });
 

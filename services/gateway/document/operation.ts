@@ -7,11 +7,11 @@ import {
   type DescribedAccess,
   type DescribedOperation,
   type DescribedParameter,
-  HTTP_METHODS,
   type HttpMethod,
   type JsonObject,
   type OpenApiDocument,
-  type PathItem,
+  operationsIn,
+  type PlacedOperation,
   resolveReference,
 } from './openapi-document.ts';
 import {
@@ -85,30 +85,21 @@ const MAX_DEADLINE_SECONDS = 60;
 /** All operations of the document. Throws an Error that names the operation with an invalid description. */
 export function operationsOf(document: OpenApiDocument): Operation[] {
   const base = document.servers[0]?.url ?? '';
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    HTTP_METHODS.flatMap((method) => {
-      const described = item[method];
-      if (described === undefined) return [];
-      try {
-        return [{ route: base + path, ...operationOf(document, path, item, method, described) }];
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        throw new Error(`${described.operationId} ${reason}`);
-      }
-    }),
-  );
+  return operationsIn(document.paths).map((placed) => {
+    try {
+      return { route: base + placed.path, ...operationOf(document, placed) };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`${placed.operation.operationId} ${reason}`);
+    }
+  });
 }
 
 function operationOf(
   document: OpenApiDocument,
-  path: string,
-  item: PathItem,
-  method: HttpMethod,
-  described: DescribedOperation,
+  { path, method, operation: described, parameters: given }: PlacedOperation,
 ): Omit<Operation, 'route'> {
-  const parameters = [...(item.parameters ?? []), ...(described.parameters ?? [])].map(
-    (parameter) => resolveReference(document, parameter),
-  );
+  const parameters = given.map((parameter) => resolveReference(document, parameter));
   const { requestBody } = described;
   const bodySchema = requestBody?.content[JSON_TYPE]?.schema;
   const responses = Object.entries(described.responses).map(

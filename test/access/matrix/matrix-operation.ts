@@ -1,13 +1,11 @@
 // The operations of the OpenAPI document as the access matrix needs them: access rule, example request, ids.
 import {
   type DescribedAccess,
-  type DescribedOperation,
   type DescribedParameter,
-  HTTP_METHODS,
   type JsonObject,
   type JsonValue,
   type OpenApiDocument,
-  type PathItem,
+  type PlacedOperation,
   resolveReference,
 } from '@creditlane/gateway/document/openapi-document';
 
@@ -49,15 +47,10 @@ interface Content {
  */
 export function matrixOperation(
   document: OpenApiDocument,
-  path: string,
-  method: (typeof HTTP_METHODS)[number],
+  { path, method, operation, parameters: given }: PlacedOperation,
 ): MatrixOperation {
-  const item = document.paths[path] as PathItem;
-  const operation = item[method] as DescribedOperation;
   const { operationId: id, 'x-access': access } = operation;
-  const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((it) =>
-    resolveReference<Parameter>(document, it),
-  );
+  const parameters = given.map((it) => resolveReference<Parameter>(document, it));
   const described = (operation.requestBody as { content: Record<string, Content> } | undefined)
     ?.content['application/json'];
   const body =
@@ -82,16 +75,6 @@ export function matrixOperation(
       }),
     body,
   };
-}
-
-/** The paths and methods of all operations of the document, with their ids. */
-export function describedOperations(document: OpenApiDocument) {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    HTTP_METHODS.flatMap((method) => {
-      const id = item[method]?.operationId;
-      return id === undefined ? [] : [{ id, path, method }];
-    }),
-  );
 }
 
 function isIdParameter({ in: place, name, schema }: Parameter): boolean {

@@ -3,35 +3,29 @@ import { JSON_TYPE } from '../../http/media-types.ts';
 import {
   type DescribedOperation,
   type DescribedParameter,
-  HTTP_METHODS,
   type JsonObject,
   type OpenApiDocument,
+  operationsIn,
   type PathItem,
   resolveReference,
 } from '../openapi-document.ts';
 
 /** The source text of libs/client/gen/tables.ts. Throws an Error naming what the document lacks. */
 export function clientTables(document: OpenApiDocument): string {
-  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-    HTTP_METHODS.flatMap((method) => {
-      const operation = item[method];
-      if (operation === undefined) return [];
-      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(
-        (parameter) => resolveReference(document, parameter),
-      );
-      const pageSize = pageSizeOf(parameters);
-      const takesKey = parameters.some(({ name }) => name === 'Idempotency-Key');
-      const accept = acceptOf(document, operation);
-      const entry = {
-        method: method.toUpperCase(),
-        path,
-        ...(pageSize && { pageSize }),
-        ...(takesKey && { takesKey }),
-        ...(accept && { accept }),
-      };
-      return [[operation.operationId, entry]];
-    }),
-  );
+  const operations = operationsIn(document.paths).map(({ path, method, operation, ...given }) => {
+    const parameters = given.parameters.map((it) => resolveReference(document, it));
+    const pageSize = pageSizeOf(parameters);
+    const takesKey = parameters.some(({ name }) => name === 'Idempotency-Key');
+    const accept = acceptOf(document, operation);
+    const entry = {
+      method: method.toUpperCase(),
+      path,
+      ...(pageSize && { pageSize }),
+      ...(takesKey && { takesKey }),
+      ...(accept && { accept }),
+    };
+    return [operation.operationId, entry];
+  });
   const webhooks = Object.entries(document.webhooks).map(([name, item]) => [
     name,
     webhookEntry(document, name, item),

@@ -3,9 +3,9 @@ import { PROBLEM_TYPE } from '../../http/media-types.ts';
 import type { MediaType } from '../examples.ts';
 import {
   type DescribedParameter,
-  HTTP_METHODS,
   type JsonObject,
   type OpenApiDocument,
+  operationsIn,
   type Reference,
   resolveReference,
 } from '../openapi-document.ts';
@@ -17,7 +17,6 @@ const EXTENSION = 'extension';
 interface ShownOperation {
   tags?: string[];
   'x-badges'?: { name: string }[];
-  parameters?: (ShownParameter | Reference)[];
   responses: Record<string, ShownResponse>;
 }
 
@@ -30,14 +29,10 @@ export function pageDocument(published: OpenApiDocument): OpenApiDocument {
   const { tags, paths, components, ...rest } = structuredClone(published) as OpenApiDocument & {
     tags: { name: string }[];
   };
-  for (const item of Object.values(paths)) {
-    item.parameters?.forEach(leaveOut);
-    for (const method of HTTP_METHODS) {
-      const operation = item[method];
-      if (operation === undefined) continue;
-      changeOperation(operation as unknown as ShownOperation);
-      for (const it of Object.values(operation.responses)) inlineExamples(published, it as never);
-    }
+  for (const { operation, parameters } of operationsIn(paths)) {
+    parameters.forEach(leaveOut);
+    changeOperation(operation as unknown as ShownOperation);
+    for (const it of Object.values(operation.responses)) inlineExamples(published, it as never);
   }
   Object.values(components.parameters ?? {}).forEach((it) => void leaveOut(it as never));
   for (const it of Object.values(components.responses ?? {}) as ShownResponse[]) {
@@ -58,7 +53,6 @@ function changeOperation(operation: ShownOperation): void {
     operation.tags = operation.tags.filter((tag) => tag !== EXTENSION);
     operation['x-badges'] = [{ name: EXTENSION }];
   }
-  operation.parameters?.forEach(leaveOut);
   Object.values(operation.responses).forEach(dropProblem);
 }
 
