@@ -39,6 +39,7 @@ import { exportOperations } from './operations/exports.ts';
 import type { Handlers } from './operations/handlers.ts';
 import { integrationOperations } from './operations/integrations.ts';
 import type { Peer } from './peers.ts';
+import { publicPathOf } from './public-url.ts';
 import { DEFAULT_PUBLIC_URL, type SETTINGS } from './settings.ts';
 
 export type Gateway = Pick<Listener, 'url' | 'port' | 'close'>;
@@ -87,6 +88,7 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
     handlers,
     access,
     rateLimiter: new RateLimiter(clients.access, settings.rateLimit, process),
+    publicPath: publicPathOf(settings.publicUrl),
     maxUnderWay: settings.maxUnderWay,
     timeoutMs: settings.deadlineMs,
     log,

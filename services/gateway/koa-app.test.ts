@@ -138,6 +138,7 @@ const app = createKoaApp({
     { requests: 1_000, windowMs: 1_000 },
     { log, metrics },
   ),
+  publicPath: '',
   maxUnderWay: 10,
   timeoutMs: TIMEOUT_MS,
   log,

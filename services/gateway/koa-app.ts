@@ -40,6 +40,8 @@ export interface KoaAppDeps {
   handlers: Record<string, BoundHandler>;
   access: Access;
   rateLimiter: RateLimiter;
+  /** As `publicPathOf` returns it. */
+  publicPath: string;
   /** How many requests may be under way at the same time. */
   maxUnderWay: number;
   /** How long a request may take, unless its operation says otherwise. */
@@ -51,7 +53,7 @@ export interface KoaAppDeps {
 
 /** Throws an Error when an operation of the document cannot be served as described. */
 export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
-  const { document, operations, log, metrics, refusals } = deps;
+  const { document, operations, publicPath, log, metrics, refusals } = deps;
   const shared = sharedParts(deps);
 
   const app = new Koa<RequestState>();
@@ -60,7 +62,7 @@ export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
   app.use(answerErrors);
   app.use(refuseAmbiguous);
   app.use(routeOperations(operations, (operation) => middlewareOf(operation, deps, shared)));
-  app.use(documentation(document, operations).routes());
+  app.use(documentation(document, operations, publicPath).routes());
   app.use(refuseUnrouted);
   // Errors of a connection, after its request was answered.
   app.on('error', (error) => log.debug({ err: error }, 'connection failed'));

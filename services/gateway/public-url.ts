@@ -14,6 +14,14 @@ export function parsePublicUrl(text: string): string {
   return origin + pathname.replace(/\/+$/, '');
 }
 
+/**
+ * The path with which addresses of this server begin for its clients, such as `/lending`; empty without one. What leads to another
+ * path of this server begins with it, because a proxy may have taken it off the request.
+ */
+export function publicPathOf(publicUrl: string): string {
+  return new URL(publicUrl).pathname.replace(/\/$/, '');
+}
+
 class NotPublicUrlError extends LoggableError {
   constructor() {
     super('must be an http or https URL without user, query and fragment');

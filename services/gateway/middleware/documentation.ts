@@ -66,15 +66,23 @@ const REVALIDATE = 'no-cache';
 /** The URL names the version of its content, so the content of the URL never changes. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-/** Serves the OpenAPI document, and the page that shows it, to GET without a key. Redirects `/` to the page. */
-export function documentation(document: OpenApiDocument, operations: readonly Operation[]): Router {
-  const published = publishedDocument(document, operations);
+/**
+ * Serves the OpenAPI document, and the page that shows it, to GET without a key. Redirects `/` to the page.
+ *
+ * @param publicPath as `publicPathOf` returns it
+ */
+export function documentation(
+  document: OpenApiDocument,
+  operations: readonly Operation[],
+  publicPath: string,
+): Router {
+  const published = publishedDocument(document, operations, publicPath);
   const json = new StaticFile(JSON_UTF8_TYPE, JSON.stringify(published));
   const files = loadFiles(pageDocument(published));
   const page = new StaticFile('text/html; charset=utf-8', pageOf(files));
   return new Router(STRICT_ROUTES)
     .get(DOCUMENT_PATH, (ctx) => json.send(ctx, REVALIDATE))
-    .get('/', (ctx) => ctx.redirect('/docs'))
+    .get('/', (ctx) => ctx.redirect(`${publicPath}/docs`))
     .get('/docs', (ctx) => {
       ctx.set('Content-Security-Policy', POLICY);
       return page.send(ctx, REVALIDATE);
@@ -99,9 +107,9 @@ function loadFiles(shown: OpenApiDocument): ReadonlyMap<string, StaticFile> {
   ]);
 }
 
-/** The URL of a file, which names the version of its content. */
+/** The URL of a file, relative to the page; it names the version of the file's content. */
 function urlOf(name: string, file: StaticFile | undefined): string {
-  return `/docs/${name}?v=${file?.version}`;
+  return `docs/${name}?v=${file?.version}`;
 }
 
 /** The page, whose links name the versions of the files that it loads. */
@@ -118,7 +126,7 @@ function pageOf(files: ReadonlyMap<string, StaticFile>): string {
 </head>
 <body>
   <div id="docs"></div>
-  <noscript>This page needs JavaScript; the document itself is at <a href="${DOCUMENT_PATH}">${DOCUMENT_PATH}</a>.</noscript>
+  <noscript>This page needs JavaScript; the document itself is at <a href="${DOCUMENT_PATH.slice(1)}">${DOCUMENT_PATH}</a>.</noscript>
   <script src="${link('prepare.js')}"></script>
   <script src="${link('scalar.js')}"></script>
   <script src="${link('start.js')}"></script>

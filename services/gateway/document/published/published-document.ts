@@ -15,12 +15,13 @@ import type { Operation } from '../operation.ts';
 import { codeSamplesOf } from './code-samples.ts';
 
 /**
- * A copy of the document with code samples of each operation, how large its body may be, and an example as
- * problem details for each example of an error, and without `x-needs`, which names services behind the gateway.
+ * A copy of the document with the server's path as its clients see it, code samples of each operation, how large its body may be,
+ * and an example as problem details for each example of an error, and without `x-needs`, which names services behind the gateway.
  */
 export function publishedDocument(
   document: OpenApiDocument,
   operations: readonly Operation[],
+  publicPath = '',
 ): OpenApiDocument {
   const byId = new Map(operations.map((operation) => [operation.id, operation]));
   const { paths, components } = structuredClone({
@@ -37,7 +38,8 @@ export function publishedDocument(
   }
   const shared = Object.values(components.responses ?? {}) as JsonObject[];
   for (const response of shared) addProblemExamples(document, response);
-  return { ...document, paths, components };
+  const servers = document.servers.map((it) => ({ ...it, url: publicPath + it.url }));
+  return { ...document, servers, paths, components };
 }
 
 function stateBodyLimit({ requestBody }: DescribedOperation, { bodyLimits }: Operation): void {

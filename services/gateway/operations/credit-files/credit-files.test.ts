@@ -52,7 +52,7 @@ describe('a request for a credit file', () => {
       state: 'REQUESTED',
       requestedAt: '2026-03-02T15:04:05.678Z',
     });
-    expect(answer.headers.get('location')).toBe(path);
+    expect(answer.headers.get('location')).toBe(`/api${path}`);
     expect(answer.headers.get('retry-after')).toBe('1');
     expect(answer.headers.has('preference-applied')).toBe(false);
     expect(last('requestCreditFile')).toMatchObject({
@@ -135,10 +135,13 @@ describe('an application or applicant', () => {
     expect(listed.json).toEqual({ status: 404, ...missing, requestId });
   });
 
-  test('is found by its id in upper case', async () => {
+  test('is found by its id in upper case, and answered in lower case', async () => {
     setPull(PullState.RUNNING);
     const upper = `/v1/applications/${ids.application.toUpperCase()}/credit-file/${ids.applicant.toUpperCase()}`;
     expect((await gateway.send('GET', upper)).status).toBe(200);
+    const body = { source: 'EQUIFAX' };
+    const requested = await gateway.send('POST', `${upper}/request`, { body });
+    expect(requested.headers.get('location')).toBe(`/api${path}`);
   });
 });
 

@@ -18,6 +18,7 @@ import { preferredWaitS, readPreferences } from '../../http/prefer.ts';
 import { DocumentOpenings } from '../../limits/document-openings.ts';
 import type { WaitingReads } from '../../limits/waiting-reads.ts';
 import { confirmAccess, RECHECK_ACCESS_AFTER_MS } from '../../middleware/caller.ts';
+import { publicPathOf } from '../../public-url.ts';
 import type { OperationContext } from '../../request-state.ts';
 import { type AnswerOf, defineHandlers } from '../handlers.ts';
 import { messageWriter } from '../service-messages/json-message.ts';
@@ -49,13 +50,15 @@ export function creditFileOperations(
   { publicUrl, deadlineMs, waitingReads, access }: CreditFileOptions,
 ) {
   const documentOpenings = new DocumentOpenings();
+  const publicPath = publicPathOf(publicUrl);
   return defineHandlers({
     async requestCreditFile({ path, header, body: { source, requestId = '' }, context }, ctx) {
       const force = readPreferences(header.prefer).has(FORCE_PULL);
       const request = { ...path, source: Source[source], requestId, force };
       const call = creditFiles.requestCreditFile(request, context);
       const { pull, isNew } = await refusedAsInvalid(call);
-      ctx.set('Location', ctx.path.replace(/\/request$/, ''));
+      const place = `/v1/applications/${path.applicationId}/credit-file/${path.applicantId}`;
+      ctx.set('Location', publicPath + place.toLowerCase());
       ctx.set('Retry-After', '1');
       if (force && isNew) ctx.set(APPLIED, FORCE_PULL);
       return writePull(requireRecord(pull));
