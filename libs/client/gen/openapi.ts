@@ -1617,33 +1617,6 @@ export type paths = {
     };
 };
 export type webhooks = {
-    applicationExported: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A finance manager exported an application to your integration
-         * @description Posted to your destination's URL with `/application-exported` appended, to the integration that the
-         *     application was exported to and to no other. It holds personal data, the social insurance number
-         *     included: keep it as carefully as the platform does, and never log it.
-         *
-         *     Deliveries of one application come in order, so this one is numbered with those of the decisions. A
-         *     field that nobody gave is `null` where its type has `null`, and left out otherwise. Amounts are
-         *     objects with a currency, unlike in requests; `frequency` has underscores, unlike in the webhooks of
-         *     decisions.
-         */
-        post: operations["applicationExported"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     integrationEnabled: {
         parameters: {
             query?: never;
@@ -1802,6 +1775,33 @@ export type webhooks = {
          * @description Posted to your destination's URL with `/application-declined` appended.
          */
         post: operations["applicationDeclined"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    applicationExported: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A finance manager exported an application to your integration
+         * @description Posted to your destination's URL with `/application-exported` appended, to the integration that the
+         *     application was exported to and to no other. It holds personal data, the social insurance number
+         *     included: keep it as carefully as the platform does, and never log it.
+         *
+         *     Deliveries of one application come in order, so this one is numbered with those of the decisions. A
+         *     field that nobody gave is `null` where its type has `null`, and left out otherwise. Amounts are
+         *     objects with a currency, unlike in requests; `frequency` has underscores, unlike in the webhooks of
+         *     decisions.
+         */
+        post: operations["applicationExported"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2035,7 +2035,7 @@ export type components = {
             /** @description What is wrong, for programs. */
             code: string;
             requestId: string;
-            /** @description The fields at fault. */
+            /** @description The fields at fault; for a body that cannot be read, the whole body, with an empty pointer. */
             errors?: components["schemas"]["FieldError"][];
         };
         FieldError: {
@@ -2071,11 +2071,8 @@ export type components = {
         Frequency: "MONTHLY" | "SEMI_MONTHLY" | "WEEKLY" | "BI_WEEKLY";
         /** @enum {string} */
         Province: "AB" | "BC" | "MB" | "NB" | "NL" | "NS" | "NT" | "NU" | "ON" | "PE" | "QC" | "SK" | "YT";
-        /** @description A page of a list. `data` has its records, in the order of the list: at most `limit`, and fewer or none also where a next page follows. */
-        Page: {
-            /** @description Give it as `cursor` to get the next page; null on the last one. */
-            nextCursor: string | null;
-        };
+        /** @description Give it as `cursor` to get the next page; null on the last one. A page has at most `limit` records in the order of the list, and fewer or none also where a next page follows. */
+        NextCursor: string | null;
         /**
          * @description What the applicant has agreed to, an inquiry for the credit application.
          * @enum {string}
@@ -2704,7 +2701,7 @@ export type components = {
             /** @description The first 2 KiB of the body of your receiver's answer, read as UTF-8. Absent when it is empty. */
             answer?: string;
             durationMs: number;
-            /** @description Whether the destination was disabled and this success enabled it. */
+            /** @description Whether the destination was disabled and this success enabled it. It is `false` for a destination that was enabled before, too. */
             enabled: boolean;
         };
         OwnDestination: {
@@ -3038,8 +3035,12 @@ export type components = {
             requests: number;
             windowSeconds: number;
         };
-        /** @description `ENQUEUE_RETAILER_CHAT`: comment on behalf of a retailer's user. `READ_SIN`: read whole social insurance numbers in credit files, which are masked otherwise. */
-        Permissions: ("ENQUEUE_RETAILER_CHAT" | "READ_SIN")[];
+        Permissions: components["schemas"]["Permission"][];
+        /**
+         * @description `ENQUEUE_RETAILER_CHAT`: comment on behalf of a retailer's user. `READ_SIN`: read whole social insurance numbers in credit files, which are masked otherwise.
+         * @enum {string}
+         */
+        Permission: "ENQUEUE_RETAILER_CHAT" | "READ_SIN";
         KeyWrite: {
             /**
              * @description A live key begins with `cl_live_`, a test key with `cl_test_`. Both open the same.
@@ -3373,7 +3374,7 @@ export type components = {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Another request stands in the way: a record of that name exists, or a request with the same Idempotency-Key is still running. */
+        /** @description A request with the same Idempotency-Key is still running. */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -3684,20 +3685,6 @@ export type components = {
         RetailerOfList: string;
         /** @example 0198c0de-0000-7000-8000-000000006001 */
         ReplayId: string;
-        /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
-        ServiceSignature: string;
-        /** @description Of integrationEnabled, in place of X-SERVICE-SIGNATURE, and made like it. */
-        IntegrationSignature: string;
-        /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
-        WebhookId: string;
-        /** @description When this attempt was made, in seconds since 1970. */
-        WebhookTimestamp: string;
-        /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
-        WebhookSignature: string;
-        /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
-        WebhookSequence: string;
-        /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
-        WebhookTest: "true";
     };
     requestBodies: never;
     headers: {
@@ -3784,7 +3771,8 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["ApplicationSummary"][];
-                    } & components["schemas"]["Page"];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -4534,7 +4522,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RecordedConsent"][];
-                    } & components["schemas"]["Page"];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -4894,7 +4883,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Comment"][];
-                    } & components["schemas"]["Page"];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -4970,7 +4960,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
-                    /** @description Where the credit file is read, below the address of this server. */
+                    /** @description The path at which clients read the credit file, to be resolved against the request's URL. */
                     Location: string;
                     "Retry-After": components["headers"]["RetryAfter"];
                     "Preference-Applied": components["headers"]["PreferenceApplied"];
@@ -5141,7 +5131,8 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["CreditFilePullEvidence"][];
-                    } & components["schemas"]["Page"];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -5603,7 +5594,8 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["RecordedDecision"][];
-                    } & components["schemas"]["Page"];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -5687,7 +5679,8 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["WebhookDelivery"][];
-                    } & components["schemas"]["Page"];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -6240,7 +6233,8 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["RetailerUser"][];
-                    } & components["schemas"]["Page"];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
                 };
             };
             /** @description A parameter is not valid, or there is no such retailer within your grants. */
@@ -6313,7 +6307,8 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["GrantedRetailer"][];
-                    } & components["schemas"]["Page"];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -6374,7 +6369,8 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["GrantedCreditor"][];
-                    } & components["schemas"]["Page"];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7988,22 +7984,478 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    integrationEnabled: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Of integrationEnabled, in place of X-SERVICE-SIGNATURE, and made like it. */
+                "X-INTEGRATION-SIGNATURE": string;
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": string;
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": string;
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: "true";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "retailerName": "Harbour Motors",
+                 *       "configJson": {
+                 *         "dealerCode": "H-1047",
+                 *         "locations": [
+                 *           "MONTREAL",
+                 *           "LAVAL"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["IntegrationEnabledEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    applicationBooked: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": string;
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": string;
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": string;
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: "true";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "status": "BOOKED"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    status?: "BOOKED";
+                } & components["schemas"]["DecisionEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    applicationApproved: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": string;
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": string;
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": string;
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: "true";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "firstPaymentDate": "2026-03-31",
+                 *       "frequency": "BI-WEEKLY",
+                 *       "interestRate": 6.99,
+                 *       "approvedPayment": {
+                 *         "amount": 412.55,
+                 *         "currency": "CAD"
+                 *       },
+                 *       "rateReduction": 0.5,
+                 *       "termStretch": 12,
+                 *       "status": "APPROVED"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    status?: "APPROVED";
+                } & components["schemas"]["OfferEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    applicationConditionallyApproved: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": string;
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": string;
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": string;
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: "true";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "firstPaymentDate": "2026-03-31",
+                 *       "frequency": "BI-WEEKLY",
+                 *       "interestRate": 6.99,
+                 *       "approvedPayment": {
+                 *         "amount": 412.55,
+                 *         "currency": "CAD"
+                 *       },
+                 *       "rateReduction": 0.5,
+                 *       "termStretch": 12,
+                 *       "status": "CONDITIONALLY_APPROVED",
+                 *       "conditions": "Proof of income not older than 30 days."
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    status?: "CONDITIONALLY_APPROVED";
+                } & components["schemas"]["OfferEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    documentsIncomplete: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": string;
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": string;
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": string;
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: "true";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "firstPaymentDate": "2026-03-31",
+                 *       "frequency": "BI-WEEKLY",
+                 *       "interestRate": 6.99,
+                 *       "approvedPayment": {
+                 *         "amount": 412.55,
+                 *         "currency": "CAD"
+                 *       },
+                 *       "rateReduction": 0.5,
+                 *       "termStretch": 12,
+                 *       "status": "INCOMPLETE",
+                 *       "conditions": "The pay stub is missing."
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    status?: "INCOMPLETE";
+                } & components["schemas"]["OfferEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    awaitingDecision: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": string;
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": string;
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": string;
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: "true";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "status": "AWAITING_DECISION"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    status?: "AWAITING_DECISION";
+                } & components["schemas"]["DecisionEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    pendingBanking: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": string;
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": string;
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": string;
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: "true";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "status": "PENDING_BANK_CONNECTION"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    status?: "PENDING_BANK_CONNECTION";
+                } & components["schemas"]["DecisionEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    applicationDeclined: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
+                "X-SERVICE-SIGNATURE": string;
+                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
+                "webhook-id": string;
+                /** @description When this attempt was made, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
+                "webhook-signature": string;
+                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
+                "webhook-sequence": string;
+                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
+                "webhook-test"?: "true";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
+                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
+                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
+                 *       "status": "DECLINED",
+                 *       "conditions": "Insufficient income."
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    status?: "DECLINED";
+                } & components["schemas"]["DecisionEvent"];
+            };
+        };
+        responses: {
+            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. Any other answer, a redirect included, is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     applicationExported: {
         parameters: {
             query?: never;
             header: {
                 /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
-                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
+                "X-SERVICE-SIGNATURE": string;
                 /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
-                "webhook-id": components["parameters"]["WebhookId"];
+                "webhook-id": string;
                 /** @description When this attempt was made, in seconds since 1970. */
-                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                "webhook-timestamp": string;
                 /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
-                "webhook-signature": components["parameters"]["WebhookSignature"];
+                "webhook-signature": string;
                 /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
-                "webhook-sequence": components["parameters"]["WebhookSequence"];
+                "webhook-sequence": string;
                 /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
-                "webhook-test"?: components["parameters"]["WebhookTest"];
+                "webhook-test"?: "true";
             };
             path?: never;
             cookie?: never;
@@ -8245,462 +8697,6 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["ExportedApplication"];
-            };
-        };
-        responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Received. Any other answer, a redirect included, is tried again later. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    integrationEnabled: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description Of integrationEnabled, in place of X-SERVICE-SIGNATURE, and made like it. */
-                "X-INTEGRATION-SIGNATURE": components["parameters"]["IntegrationSignature"];
-                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
-                "webhook-id": components["parameters"]["WebhookId"];
-                /** @description When this attempt was made, in seconds since 1970. */
-                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
-                "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
-                "webhook-sequence": components["parameters"]["WebhookSequence"];
-                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
-                "webhook-test"?: components["parameters"]["WebhookTest"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
-                 *       "retailerName": "Harbour Motors",
-                 *       "configJson": {
-                 *         "dealerCode": "H-1047",
-                 *         "locations": [
-                 *           "MONTREAL",
-                 *           "LAVAL"
-                 *         ]
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["IntegrationEnabledEvent"];
-            };
-        };
-        responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Received. Any other answer, a redirect included, is tried again later. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    applicationBooked: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
-                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
-                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
-                "webhook-id": components["parameters"]["WebhookId"];
-                /** @description When this attempt was made, in seconds since 1970. */
-                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
-                "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
-                "webhook-sequence": components["parameters"]["WebhookSequence"];
-                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
-                "webhook-test"?: components["parameters"]["WebhookTest"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
-                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
-                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
-                 *       "status": "BOOKED"
-                 *     }
-                 */
-                "application/json": {
-                    /** @constant */
-                    status?: "BOOKED";
-                } & components["schemas"]["DecisionEvent"];
-            };
-        };
-        responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Received. Any other answer, a redirect included, is tried again later. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    applicationApproved: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
-                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
-                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
-                "webhook-id": components["parameters"]["WebhookId"];
-                /** @description When this attempt was made, in seconds since 1970. */
-                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
-                "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
-                "webhook-sequence": components["parameters"]["WebhookSequence"];
-                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
-                "webhook-test"?: components["parameters"]["WebhookTest"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
-                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
-                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
-                 *       "firstPaymentDate": "2026-03-31",
-                 *       "frequency": "BI-WEEKLY",
-                 *       "interestRate": 6.99,
-                 *       "approvedPayment": {
-                 *         "amount": 412.55,
-                 *         "currency": "CAD"
-                 *       },
-                 *       "rateReduction": 0.5,
-                 *       "termStretch": 12,
-                 *       "status": "APPROVED"
-                 *     }
-                 */
-                "application/json": {
-                    /** @constant */
-                    status?: "APPROVED";
-                } & components["schemas"]["OfferEvent"];
-            };
-        };
-        responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Received. Any other answer, a redirect included, is tried again later. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    applicationConditionallyApproved: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
-                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
-                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
-                "webhook-id": components["parameters"]["WebhookId"];
-                /** @description When this attempt was made, in seconds since 1970. */
-                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
-                "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
-                "webhook-sequence": components["parameters"]["WebhookSequence"];
-                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
-                "webhook-test"?: components["parameters"]["WebhookTest"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
-                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
-                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
-                 *       "firstPaymentDate": "2026-03-31",
-                 *       "frequency": "BI-WEEKLY",
-                 *       "interestRate": 6.99,
-                 *       "approvedPayment": {
-                 *         "amount": 412.55,
-                 *         "currency": "CAD"
-                 *       },
-                 *       "rateReduction": 0.5,
-                 *       "termStretch": 12,
-                 *       "status": "CONDITIONALLY_APPROVED",
-                 *       "conditions": "Proof of income not older than 30 days."
-                 *     }
-                 */
-                "application/json": {
-                    /** @constant */
-                    status?: "CONDITIONALLY_APPROVED";
-                } & components["schemas"]["OfferEvent"];
-            };
-        };
-        responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Received. Any other answer, a redirect included, is tried again later. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    documentsIncomplete: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
-                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
-                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
-                "webhook-id": components["parameters"]["WebhookId"];
-                /** @description When this attempt was made, in seconds since 1970. */
-                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
-                "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
-                "webhook-sequence": components["parameters"]["WebhookSequence"];
-                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
-                "webhook-test"?: components["parameters"]["WebhookTest"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
-                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
-                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
-                 *       "firstPaymentDate": "2026-03-31",
-                 *       "frequency": "BI-WEEKLY",
-                 *       "interestRate": 6.99,
-                 *       "approvedPayment": {
-                 *         "amount": 412.55,
-                 *         "currency": "CAD"
-                 *       },
-                 *       "rateReduction": 0.5,
-                 *       "termStretch": 12,
-                 *       "status": "INCOMPLETE",
-                 *       "conditions": "The pay stub is missing."
-                 *     }
-                 */
-                "application/json": {
-                    /** @constant */
-                    status?: "INCOMPLETE";
-                } & components["schemas"]["OfferEvent"];
-            };
-        };
-        responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Received. Any other answer, a redirect included, is tried again later. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    awaitingDecision: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
-                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
-                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
-                "webhook-id": components["parameters"]["WebhookId"];
-                /** @description When this attempt was made, in seconds since 1970. */
-                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
-                "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
-                "webhook-sequence": components["parameters"]["WebhookSequence"];
-                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
-                "webhook-test"?: components["parameters"]["WebhookTest"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
-                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
-                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
-                 *       "status": "AWAITING_DECISION"
-                 *     }
-                 */
-                "application/json": {
-                    /** @constant */
-                    status?: "AWAITING_DECISION";
-                } & components["schemas"]["DecisionEvent"];
-            };
-        };
-        responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Received. Any other answer, a redirect included, is tried again later. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    pendingBanking: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
-                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
-                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
-                "webhook-id": components["parameters"]["WebhookId"];
-                /** @description When this attempt was made, in seconds since 1970. */
-                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
-                "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
-                "webhook-sequence": components["parameters"]["WebhookSequence"];
-                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
-                "webhook-test"?: components["parameters"]["WebhookTest"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
-                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
-                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
-                 *       "status": "PENDING_BANK_CONNECTION"
-                 *     }
-                 */
-                "application/json": {
-                    /** @constant */
-                    status?: "PENDING_BANK_CONNECTION";
-                } & components["schemas"]["DecisionEvent"];
-            };
-        };
-        responses: {
-            /** @description The destination is gone; nothing more is sent to it until it is enabled again. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Received. Any other answer, a redirect included, is tried again later. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    applicationDeclined: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description Lower-case hex HMAC-SHA256 of the exact bytes of the body. The key is the 32 bytes whose base64 follows `whsec_` in the destination's secret. */
-                "X-SERVICE-SIGNATURE": components["parameters"]["ServiceSignature"];
-                /** @description The delivery's id, the same on every attempt; each destination has its own for the same event. Use it to pass over what you have already. */
-                "webhook-id": components["parameters"]["WebhookId"];
-                /** @description When this attempt was made, in seconds since 1970. */
-                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description Signature by Standard Webhooks 1.0.0, whose libraries verify it: `v1,` and base64 of the HMAC-SHA256 of `id.timestamp.body`; one for each live secret, separated by spaces. */
-                "webhook-signature": components["parameters"]["WebhookSignature"];
-                /** @description 1, 2, 3 … for each application, creditor and destination; of integrationEnabled for each retailer and destination. */
-                "webhook-sequence": components["parameters"]["WebhookSequence"];
-                /** @description `true` on a test event, whose body is the example. Check its signature, and do nothing else with it. */
-                "webhook-test"?: components["parameters"]["WebhookTest"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "retailerId": "0198c0de-0000-7000-8000-00000000a001",
-                 *       "creditorId": "0198c0de-0000-7000-8000-00000000c001",
-                 *       "applicationId": "0198c0de-0000-7000-8000-00000000b001",
-                 *       "status": "DECLINED",
-                 *       "conditions": "Insufficient income."
-                 *     }
-                 */
-                "application/json": {
-                    /** @constant */
-                    status?: "DECLINED";
-                } & components["schemas"]["DecisionEvent"];
             };
         };
         responses: {

@@ -65,7 +65,6 @@ export const OPERATIONS = {
 
 /** By event: the header of its hex signature, and what tells its payload from the others. */
 export const WEBHOOKS = {
-  applicationExported: {"signatureHeader":"X-SERVICE-SIGNATURE","required":["retailerId","applicationId","creditorId","primaryApplicant","coApplicant","relationship","worksheet"]},
   integrationEnabled: {"signatureHeader":"X-INTEGRATION-SIGNATURE","required":["retailerId","retailerName"]},
   applicationBooked: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"BOOKED"},
   applicationApproved: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"APPROVED"},
@@ -74,4 +73,5 @@ export const WEBHOOKS = {
   awaitingDecision: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"AWAITING_DECISION"},
   pendingBanking: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"PENDING_BANK_CONNECTION"},
   applicationDeclined: {"signatureHeader":"X-SERVICE-SIGNATURE","status":"DECLINED"},
+  applicationExported: {"signatureHeader":"X-SERVICE-SIGNATURE","required":["retailerId","applicationId","creditorId","primaryApplicant","coApplicant","relationship","worksheet"]},
 } as const;

@@ -45,6 +45,7 @@ export interface DescribedAccess {
 
 export interface DescribedOperation extends DescribedDeprecation {
   operationId: string;
+  tags?: string[];
   /** An empty list where a request needs no key; otherwise the document's own applies. */
   security?: object[];
   'x-access': DescribedAccess;
