@@ -16,55 +16,51 @@ const POLL_MS = 5_000;
 /** How late a delivery is ended, at most, that another transaction had locked. */
 const LOCKED_POLL_MS = 250;
 
-export class DisabledDestinations {
-  readonly #deps: EndPendingDeps & { readonly log: Log };
-  readonly #rounds: PeriodicTask;
+export interface DisabledDestinationsDeps extends EndPendingDeps {
+  readonly log: Log;
+}
 
-  constructor(deps: EndPendingDeps & { readonly log: Log }) {
-    this.#deps = deps;
-    this.#rounds = startPeriodicTask(POLL_MS, (stop) => this.#endAll(stop));
-  }
+/** Runs until closed; `wake` begins with a destination that has just been disabled. */
+export function startEndingDisabledDestinations(deps: DisabledDestinationsDeps): PeriodicTask {
+  return startPeriodicTask(POLL_MS, (stop) => endDisabledDestinations(deps, stop));
+}
 
-  /** Begins with a destination that has just been disabled. */
-  wake(): void {
-    this.#rounds.wake();
-  }
-
-  /** Resolves once no more slices are written. */
-  close(): Promise<void> {
-    return this.#rounds.close();
-  }
-
-  /** Ends what is pending to all disabled destinations; resolves to the pause before the next round. */
-  async #endAll(stop: AbortSignal): Promise<number> {
-    const { pool, log } = this.#deps;
-    try {
-      const destinationIds = await findDisabledWithPending(pool);
-      let hasFailed = false;
-      for (const destinationId of destinationIds) {
-        if (!(await this.#end(destinationId, stop))) hasFailed = true;
-      }
-      return destinationIds.length > 0 && !hasFailed ? LOCKED_POLL_MS : POLL_MS;
-    } catch (err) {
-      log.warn({ err }, 'deliveries to disabled destinations cannot be ended');
-      return POLL_MS;
+/** Ends what is pending to all disabled destinations; resolves to the pause before the next round. */
+async function endDisabledDestinations(
+  deps: DisabledDestinationsDeps,
+  stop: AbortSignal,
+): Promise<number> {
+  const { pool, log } = deps;
+  try {
+    const destinationIds = await findDisabledWithPending(pool);
+    let hasFailed = false;
+    for (const destinationId of destinationIds) {
+      if (!(await endDisabledDestination(deps, destinationId, stop))) hasFailed = true;
     }
+    return destinationIds.length > 0 && !hasFailed ? LOCKED_POLL_MS : POLL_MS;
+  } catch (err) {
+    log.warn({ err }, 'deliveries to disabled destinations cannot be ended');
+    return POLL_MS;
   }
+}
 
-  /** False when the destination's deliveries cannot be ended; rejects when the database is unavailable. */
-  async #end(destinationId: string, stop: AbortSignal): Promise<boolean> {
-    const { log } = this.#deps;
-    const reason = 'destination_disabled';
-    try {
-      const deliveries = await endPending(this.#deps, destinationId, reason, stop);
-      if (deliveries === 0) return true;
+/** False when the destination's deliveries cannot be ended; rejects when the database is unavailable. */
+async function endDisabledDestination(
+  deps: DisabledDestinationsDeps,
+  destinationId: string,
+  stop: AbortSignal,
+): Promise<boolean> {
+  const { log } = deps;
+  try {
+    const deliveries = await endPending(deps, destinationId, 'destination_disabled', stop);
+    if (deliveries > 0) {
       log.info({ destinationId, deliveries }, 'deliveries to a disabled destination have ended');
-      return true;
-    } catch (err) {
-      if (isDatabaseUnavailable(err)) throw err;
-      // The same destination may come first in every round, so the others do not depend on it.
-      log.warn({ err, destinationId }, 'deliveries to a disabled destination cannot be ended');
-      return false;
     }
+    return true;
+  } catch (err) {
+    if (isDatabaseUnavailable(err)) throw err;
+    // The same destination may come first in every round, so the others do not depend on it.
+    log.warn({ err, destinationId }, 'deliveries to a disabled destination cannot be ended');
+    return false;
   }
 }

@@ -35,8 +35,6 @@ const IDLE_POLL_MS = 2_000;
 const BACKLOG_POLL_MS = 250;
 /** Between two attempts at a claim while the queue has no capacity left. */
 const FULL_POLL_MS = 250;
-/** Between two turns of the destinations. */
-const TURN_MS = 250;
 /** The least time between two checks for expired holds while none is expected to have ended. */
 const HOLD_CHECK_MS = 250;
 const MAX_CLAIMED = 1_000;
@@ -63,8 +61,6 @@ export class Claimer {
   readonly #deps: ClaimerDeps;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
-  /** A request becomes slow, and then shares its slot, by the passing of time, which no event signals. */
-  readonly #turns: PeriodicTask;
   /** Whether the queue had no capacity left when a claim was to be made: then any destination may have a backlog. */
   #wasFull = false;
   /** Beside the claims: it may wait for the lock of a delivery. */
@@ -76,11 +72,6 @@ export class Claimer {
 
   constructor(deps: ClaimerDeps) {
     this.#deps = deps;
-    const { queue } = deps;
-    this.#turns = startPeriodicTask(TURN_MS, async (stop) => {
-      await queue.waitWhileEmpty(stop);
-      queue.queueTurns();
-    });
     this.#running = this.#run();
   }
 
@@ -92,7 +83,7 @@ export class Claimer {
   /** Resolves once nothing more is claimed. */
   async close(): Promise<void> {
     this.#stop.abort();
-    await Promise.all([this.#turns.close(), this.#running]);
+    await this.#running;
     await this.#endingHolds;
   }
 

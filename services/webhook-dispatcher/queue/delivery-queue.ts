@@ -206,7 +206,7 @@ export class DeliveryQueue {
    * results, and while the destination is slow, suspect or not known to answer. Its capacity is so small then (`capacityFor`)
    * that a result which is not recorded leaves the next claim less of it.
    */
-  isCapacityNeeded({ destination }: QueueEntry): boolean {
+  isResultUrgent({ destination }: QueueEntry): boolean {
     const { limit, isSuspect, waitsForResults } = destination;
     return !limit.isProven || limit.isSlow || isSuspect || waitsForResults;
   }

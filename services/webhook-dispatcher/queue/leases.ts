@@ -1,17 +1,32 @@
-/** Renews the leases of queued deliveries, and releases those of deliveries that this process will not send. */
+/**
+ * Renews the leases of queued deliveries, releases those of deliveries that this process will not send, and ends those that
+ * have expired, of any process: such as those of one that died.
+ */
+import type { Database } from '@creditlane/postgres/database';
+import { runPipeline } from '@creditlane/postgres/pipeline';
 import { runQuery } from '@creditlane/postgres/statement';
 import {
   type PeriodicTask,
   startPeriodicTask,
 } from '@creditlane/runtime/concurrency/periodic-task';
-import { releaseLeasesQuery, renewLeasesQuery } from '../store/pending/leases.ts';
+import type { Log } from '@creditlane/runtime/telemetry/log';
+import {
+  endExpiredLeasesQuery,
+  hasLeasesQuery,
+  releaseLeasesQuery,
+  renewLeasesQuery,
+} from '../store/pending/leases.ts';
+import type { Backlog } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { QueueEntry } from './destination-queue.ts';
-import { ExpiredLeases, type ExpiredLeasesDeps } from './expired-leases.ts';
 
-export interface LeaseDeps extends ExpiredLeasesDeps {
+export interface LeaseDeps {
+  readonly pool: Database['pool'];
+  readonly log: Log;
   readonly queue: Pick<DeliveryQueue, 'expiringBefore' | 'size'>;
+  readonly backlog: Pick<Backlog, 'add'>;
+  readonly leaseMs: number;
 }
 
 /** Often enough that no lease ends while the database is unavailable for three fifths of a lease. */
@@ -21,6 +36,14 @@ const RENEWALS_PER_LEASE = 5;
  * results of these deliveries waited for their rows.
  */
 const MAX_RENEWED = 100;
+/**
+ * Each check finds the leases that expired within EXPIRED_WITHIN_MS; one check in CHECK_ALL_EVERY_MS finds those of any age. While an
+ * old snapshot is open, the index keeps an entry for every lease since then, and a check without this bound would read them all.
+ */
+const EXPIRED_WITHIN_MS = 15_000;
+const CHECK_ALL_EVERY_MS = 60_000;
+const ANY_TIME_MS = 1e12;
+const MAX_EXPIRED = 1_000;
 
 /**
  * Until closed, renews the leases of this process, and then ends those that have expired: in this order, so that after an outage of
@@ -63,6 +86,42 @@ async function renewTogether(
     // The lease is lost: if the delivery has not been sent yet, this process will not send it.
     if (isRenewed === undefined) entry.leasedUntilMs = 0;
     else if (isRenewed) entry.leasedUntilMs = nowMs + leaseMs;
+  }
+}
+
+/** Ends the leases that have expired. */
+class ExpiredLeases {
+  readonly #deps: LeaseDeps;
+  #allCheckedMs = Number.NEGATIVE_INFINITY;
+  /** By performance.now(). No lease expires before this time, so that none is checked. */
+  #nextCheckMs = 0;
+
+  constructor(deps: LeaseDeps) {
+    this.#deps = deps;
+  }
+
+  /** Ends those that have expired since the last check, unless none can have. Never rejects. */
+  async end(): Promise<void> {
+    const { pool, log, queue, backlog, leaseMs } = this.#deps;
+    const nowMs = performance.now();
+    if (nowMs < this.#nextCheckMs) return;
+    const checksAll = nowMs - this.#allCheckedMs >= CHECK_ALL_EVERY_MS;
+    try {
+      const withinMs = checksAll ? ANY_TIME_MS : EXPIRED_WITHIN_MS;
+      const [{ count, destinationIds }, isAnyLeft = true] = await runPipeline(pool, [
+        endExpiredLeasesQuery(withinMs, MAX_EXPIRED),
+        // The queued deliveries are leased.
+        queue.size > 0 ? undefined : hasLeasesQuery(withinMs),
+      ]);
+      // A lease that begins after this check lasts `leaseMs`. One whose transaction is under way is not seen, and may be found
+      // later by the time since that transaction began.
+      if (!isAnyLeft) this.#nextCheckMs = nowMs + leaseMs;
+      // A check of all that reached the limit has left leases of any age, which only the next check of all finds.
+      if (checksAll && count < MAX_EXPIRED) this.#allCheckedMs = nowMs;
+      if (destinationIds.length > 0) backlog.add(destinationIds);
+    } catch (err) {
+      log.warn({ err }, 'expired leases could not be ended');
+    }
   }
 }
 

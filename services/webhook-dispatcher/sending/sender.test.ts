@@ -48,7 +48,7 @@ function start(...ends: AttemptEnd[]) {
     onRefused: () => undefined,
   });
   const defer = vi.fn(async (_lane: Lane, _isUrgent: boolean) => undefined);
-  startSender({
+  const turns = startSender({
     queue,
     attempt,
     deferredResults: { defer, recordDeferredOf: () => undefined },
@@ -78,7 +78,10 @@ function start(...ends: AttemptEnd[]) {
       recorded.resolve();
       await vi.waitFor(() => expect(queue.size).toBe(0), 15_000);
     },
-    close: () => void queue.close(),
+    async close() {
+      queue.close();
+      await turns.close();
+    },
   };
 }
 
@@ -202,7 +205,7 @@ function startDeferring() {
       state: 'delivered',
     };
   });
-  startSender({
+  const turns = startSender({
     queue,
     attempt,
     deferredResults,
@@ -227,8 +230,9 @@ function startDeferring() {
         queue.add([of], performance.now());
       }
     },
-    close() {
+    async close() {
       queue.close();
+      await turns.close();
       deferredResults.close();
       hanging.resolve();
     },
@@ -240,7 +244,7 @@ test('a delivery that comes while deferred results use up the capacity of its de
   await deferring.sendUntil(6);
   expect(deferring.queue.size).toBe(6);
   await deferring.sendUntil(7);
-  deferring.close();
+  await deferring.close();
 });
 
 test('a delivery that the queue has no capacity for has the deferred results recorded', async () => {
@@ -248,7 +252,7 @@ test('a delivery that the queue has no capacity for has the deferred results rec
   await deferring.sendUntil(6);
   deferring.backlog.add(['another', 'destination']);
   await expect.poll(() => deferring.queue.size).toBe(0);
-  deferring.close();
+  await deferring.close();
 });
 
 test('a delivery to another destination has the deferred results recorded only when the queue has no capacity left', async () => {
@@ -260,5 +264,5 @@ test('a delivery to another destination has the deferred results recorded only w
   deferring.fill();
   deferring.backlog.add(['another']);
   await expect.poll(() => deferring.queue.size).toBe(34);
-  deferring.close();
+  await deferring.close();
 });

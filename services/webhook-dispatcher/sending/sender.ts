@@ -1,4 +1,8 @@
 /** Sends every delivery that the queue has ready, and has its result recorded. */
+import {
+  type PeriodicTask,
+  startPeriodicTask,
+} from '@creditlane/runtime/concurrency/periodic-task';
 import type { DeliveryQueue, RequestResult } from '../queue/delivery-queue.ts';
 import type { QueueEntry } from '../queue/destination-queue.ts';
 import type { DestinationRate } from '../store/rates.ts';
@@ -15,8 +19,11 @@ export interface SenderDeps {
   takePermit(rate: DestinationRate): Promise<number | undefined>;
 }
 
-/** Sends until the queue is closed. */
-export function startSender(deps: SenderDeps): void {
+/** A request becomes slow, and then shares its slot, by the passing of time, which no event signals. */
+const TURN_MS = 250;
+
+/** Sends until the queue is closed, and gives all destinations a turn each TURN_MS until `close`. */
+export function startSender(deps: SenderDeps): Pick<PeriodicTask, 'close'> {
   const { queue, attempt, deferredResults, recorder } = deps;
   const send = async (entry: QueueEntry): Promise<void> => {
     // Since the delivery was taken, the process may have been stopped, and another one may have its lease; or its destination was
@@ -30,7 +37,7 @@ export function startSender(deps: SenderDeps): void {
     const attempted = await attempt(entry.delivery, { maySend, hasPermit, takePermit });
     queue.finishRequest(entry, requestResultOf(attempted));
     const isDelivered = attempted.kind === 'tried' && attempted.state === 'delivered';
-    if (isDelivered) await deferredResults.defer(entry.delivery, queue.isCapacityNeeded(entry));
+    if (isDelivered) await deferredResults.defer(entry.delivery, queue.isResultUrgent(entry));
     // Recorded under the current lease: the lease under which the attempt began may have ended.
     await recorder.record({ ...attempted, delivery: entry.delivery });
     queue.remove(entry, isDelivered);
@@ -43,6 +50,10 @@ export function startSender(deps: SenderDeps): void {
     }
   });
   queue.onCapacityNeeded((destinationIds) => deferredResults.recordDeferredOf(destinationIds));
+  return startPeriodicTask(TURN_MS, async (stop) => {
+    await queue.waitWhileEmpty(stop);
+    queue.queueTurns();
+  });
 }
 
 /** Undefined for a result without a revision, which tells nothing about the destination. */

@@ -7,7 +7,7 @@ import { runPipeline } from '@creditlane/postgres/pipeline';
 import { systemClock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Destinations } from '../destinations/destinations.ts';
-import { DisabledDestinations } from '../destinations/disabled-destinations.ts';
+import { startEndingDisabledDestinations } from '../destinations/disabled-destinations.ts';
 import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
 import { Egress } from '../egress/egress.ts';
 import type { WebhookEventType } from '../events/webhook-event-type.ts';
@@ -82,7 +82,7 @@ export async function startSending(
     random: Math.random,
   });
   const shared = { pool, log, queue, breakers, rates, backlog, leaseMs };
-  const disabledDestinations = new DisabledDestinations(shared);
+  const disabledDestinations = startEndingDisabledDestinations(shared);
   const deferredResults = new DeferredResults(RESULT_DELAY_MS);
   const recorder = new ResultRecorder({
     ...shared,
@@ -91,7 +91,7 @@ export async function startSending(
     disableAfterMs: settings.disableAfterMs,
     onDisabled: () => disabledDestinations.wake(),
   });
-  startSender({
+  const sender = startSender({
     queue,
     attempt,
     deferredResults,
@@ -123,6 +123,7 @@ export async function startSending(
     async close() {
       await Promise.all([claimer.close(), limitedClaims.close(), disabledDestinations.close()]);
       const unsent = queue.close();
+      await sender.close();
       deferredResults.close();
       await releaseLeases({ pool, log }, unsent);
       await queue.waitUntilEmpty(CLOSE_GRACE_MS);

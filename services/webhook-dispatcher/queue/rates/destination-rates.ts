@@ -134,17 +134,3 @@ export class DestinationRates {
     this.#claimableMs.delete(destinationId);
   }
 }
-
-/** The limits of these destinations, and the revisions of those that have none. */
-export function splitChanges(changes: ReadonlyMap<string, RateChange>): {
-  saved: DestinationRate[];
-  removed: Map<string, number>;
-} {
-  const saved: DestinationRate[] = [];
-  const removed = new Map<string, number>();
-  for (const [destinationId, { revision, perSecond }] of changes) {
-    if (perSecond === undefined) removed.set(destinationId, revision);
-    else saved.push({ destinationId, revision, perSecond });
-  }
-  return { saved, removed };
-}

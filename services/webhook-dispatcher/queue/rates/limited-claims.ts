@@ -13,13 +13,14 @@ import {
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import {
   claimLimitedQuery,
+  type DestinationRate,
   PERMIT_MS,
   removeRatesQuery,
   saveRatesQuery,
 } from '../../store/rates.ts';
 import type { Backlog, ClaimCapacity } from '../backlog.ts';
 import type { DeliveryQueue } from '../delivery-queue.ts';
-import { type DestinationRates, splitChanges } from './destination-rates.ts';
+import type { DestinationRates } from './destination-rates.ts';
 
 export interface LimitedClaimsDeps {
   readonly pool: Database['pool'];
@@ -85,7 +86,12 @@ export function startLimitedClaims(deps: LimitedClaimsDeps): LimitedClaims {
 
 async function writeChanges({ pool, rates, backlog }: LimitedClaimsDeps): Promise<void> {
   const changes = rates.unwritten();
-  const { saved, removed } = splitChanges(changes);
+  const saved: DestinationRate[] = [];
+  const removed = new Map<string, number>();
+  for (const [destinationId, { revision, perSecond }] of changes) {
+    if (perSecond === undefined) removed.set(destinationId, revision);
+    else saved.push({ destinationId, revision, perSecond });
+  }
   if (saved.length > 0) await runQuery(pool, saveRatesQuery(saved));
   if (removed.size > 0) await runQuery(pool, removeRatesQuery(removed));
   rates.markWritten(changes);
