@@ -115,8 +115,9 @@ export class DeliveryQueue {
   /**
    * Adds deliveries that were leased at `leasedAtMs` (performance.now()), and have permits until `permittedUntilMs` or none. A
    * delivery that is in the queue, because its lease ended before it could be renewed, is not sent again: it goes on under the
-   * new lease. Not added are deliveries that were delivered; to a destination with an open circuit breaker, all but its
-   * probe; and to a limited destination, those without a permit, except its probe.
+   * new lease. Not added are deliveries that were delivered; replays while a request from before the replay is under way, whose
+   * result must not count as theirs; to a destination with an open circuit breaker, all but its probe; and to a limited
+   * destination, those without a permit, except its probe.
    */
   add(deliveries: readonly LeasedDelivery[], leasedAtMs: number, permittedUntilMs = 0): void {
     const refused: LeasedDelivery[] = [];
@@ -124,7 +125,8 @@ export class DeliveryQueue {
     for (const delivery of deliveries) {
       const { id, destinationId, replays } = delivery;
       const queued = this.#entries.get(id);
-      if (this.#closed) {
+      const isTaken = queued !== undefined && queued.takenAtMs < Infinity;
+      if (this.#closed || (isTaken && queued.delivery.replays < replays)) {
         this.#breakers.giveBackProbe(destinationId, id);
         refused.push(delivery);
       } else if (queued !== undefined) {

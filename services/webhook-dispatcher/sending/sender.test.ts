@@ -37,6 +37,7 @@ function start(...ends: AttemptEnd[]) {
     };
   });
   const record = vi.fn((_: AttemptRecord) => recorded.promise);
+  const onRefused = vi.fn((_: readonly LeasedDelivery[]) => undefined);
   const backlog = new Backlog();
   const queue = new DeliveryQueue({
     breakers: new OpenBreakers(),
@@ -45,7 +46,7 @@ function start(...ends: AttemptEnd[]) {
     leaseMs: 60_000,
     maxInFlight: 10,
     maxInFlightPerDestination: 10,
-    onRefused: () => undefined,
+    onRefused,
   });
   const defer = vi.fn(async (_lane: Lane, _isUrgent: boolean) => undefined);
   const turns = startSender({
@@ -59,6 +60,7 @@ function start(...ends: AttemptEnd[]) {
     attempt,
     defer,
     record,
+    onRefused,
     answer: () => attempted.resolve(),
     add: (one: LeasedDelivery, leasedAtMs = performance.now()) => queue.add([one], leasedAtMs),
     pause: () =>
@@ -106,6 +108,21 @@ test('a delivery that is leased again while its result is being written is attem
   sender.add(leasedAgain);
   await sender.end();
   expect(sender.attempt).toHaveBeenCalledOnce();
+});
+
+test('a replay that is claimed while a request from before it is under way is given back, and attempted when claimed again', async () => {
+  sender = start('delivered', 'delivered');
+  sender.add(delivery);
+  const replayed = { ...delivery, fence: 3, replays: 1 };
+  sender.add(replayed);
+  expect(sender.onRefused).toHaveBeenCalledExactlyOnceWith([replayed]);
+  await sender.end();
+  expect(sender.record).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ delivery }));
+  const claimedAgain = { ...replayed, fence: 5 };
+  sender.add(claimedAgain);
+  await sender.end();
+  const result = expect.objectContaining({ delivery: claimedAgain });
+  expect(sender.record).toHaveBeenLastCalledWith(result);
 });
 
 test('a delivery whose claim is answered after it was delivered is attempted once', async () => {
