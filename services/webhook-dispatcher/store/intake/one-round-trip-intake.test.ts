@@ -250,6 +250,27 @@ async function runBehind(
   }
 }
 
+test('a delivery whose intake has waited for a lock is leased for the whole time from then on', async () => {
+  const names = new Names();
+  const holder = await db.sql.connect();
+  try {
+    await holder.query('BEGIN');
+    const lock = `SELECT pg_advisory_xact_lock(hashtextextended('intake ' || $1, 0))`;
+    await holder.query(lock, [names.id('a1')]);
+    const writing = planAndWrite([eventOf(names, 1)]);
+    await untilWaiting(db.sql, 1);
+    const { rows } = await holder.query('SELECT clock_timestamp()::text AS at');
+    await holder.query('COMMIT');
+    await writing;
+    const whole = `SELECT next_attempt_at >= $1::timestamptz + $2 * interval '1 ms' AS is_whole
+      FROM deliveries WHERE event_id = $3`;
+    const leases = await db.sql.query(whole, [rows[0].at, LEASE_MS, names.id('e1')]);
+    expect(leases.rows).toEqual([{ is_whole: true }]);
+  } finally {
+    holder.release();
+  }
+});
+
 /** Records the success of the first delivery of the lane, and promotes the next one. */
 async function deliverFirst(names: Names): Promise<void> {
   const [orderingKey, destinationId] = [names.id('a1'), names.id('d1')];

@@ -169,6 +169,9 @@ const LAST_SEQUENCE_AT = HIGH_WATER_MARK_AT + HIGH_WATER_MARK.length;
 const MESSAGE_AT = LAST_SEQUENCE_AT + LAST_SEQUENCE.length;
 const DELIVERY_AT = MESSAGE_AT + MESSAGE.length;
 
+// A lease begins with this statement. It would end too early for the process if it began with the transaction, whose reads may
+// have waited for locks.
+//
 // Assembled from strings, because arrays of few rows and of many are unnested differently: see array-rows.ts.
 const insertPlan = defineArrayStatement(
   'intake_insert',
@@ -192,7 +195,7 @@ const insertPlan = defineArrayStatement(
      leased, fence, next_attempt_at, settled_at, storage)
    SELECT id, event_id, destination_id, application_id, sequence, state, reason,
      leased, leased::int,
-     CASE WHEN state = 'due' THEN now() + leased::int * $1 * interval '1 ms' END,
+     CASE WHEN state = 'due' THEN statement_timestamp() + leased::int * $1 * interval '1 ms' END,
      CASE WHEN state = 'dead' THEN now() END, CASE WHEN state = 'dead' THEN 'ended' ELSE 'queue' END
    FROM ${rows(DELIVERY, DELIVERY_AT)} AS d
    ORDER BY place`,
