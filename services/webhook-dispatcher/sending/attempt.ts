@@ -1,4 +1,5 @@
 /** One attempt at a delivery: find the destination, render the body, sign, post, and decide the next step. */
+import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
@@ -39,6 +40,10 @@ export interface AttemptDeps extends PostWebhookDeps {
  * which the next attempt waits for.
  */
 const UNCONFIRMED_GONE_DELAY_MS = 1_000;
+/** A destination that was looked up longer ago is looked up again before the request. */
+const MAX_LOOKUP_AGE_MS = 250;
+/** How long the second lookup may take: a permit that was just taken lasts for PERMIT_MS. */
+const MAX_SECOND_LOOKUP_MS = 100;
 
 /** One attempt and the delivery's state after it. */
 export interface AttemptResult {
@@ -147,6 +152,7 @@ async function tryToSend(
   if (eventType === undefined) return WITHOUT_CONTENT;
   try {
     const destination = await destinations.get(destinationId, traceparent);
+    const foundMs = performance.now();
     // The grants at intake decided who receives the event. Only `findContent` asks for them again, for a replay.
     if (destination === undefined) return unsendable('destination_removed');
     deps.rates.note(destinationId, destination);
@@ -162,6 +168,9 @@ async function tryToSend(
 
     const maySend = await allowSending(permission, destinationId, destination);
     if (maySend === undefined) return UNTRIED;
+    // The service with the content may have taken long to answer, and the permit to come.
+    const isOld = performance.now() - foundMs > MAX_LOOKUP_AGE_MS;
+    if (isOld && (await hasChanged(deps, delivery, destination))) return UNTRIED;
     const { body } = content;
     const onSent = () => {
       const { attempts, replays, recordedAt } = delivery;
@@ -237,6 +246,25 @@ async function findContent(
 function warnUntried({ log }: AttemptDeps, { id, traceparent }: LeasedDelivery, err: unknown) {
   const traceId = traceIdOf(traceparent);
   log.warn({ err, deliveryId: id, traceId }, 'a webhook could not be tried');
+}
+
+/**
+ * Whether the destination was removed or set anew since it was found. Without an answer in time it counts as unchanged: a slow
+ * integrations service would else use up the permits of a limited destination, and nothing would be sent to it.
+ */
+async function hasChanged(
+  { destinations }: AttemptDeps,
+  { destinationId, traceparent }: LeasedDelivery,
+  { revision }: Destination,
+): Promise<boolean> {
+  const lookup = withTimeLimit(destinations.getUncached(destinationId, traceparent ?? undefined), {
+    limitMs: MAX_SECOND_LOOKUP_MS,
+    makeError: () => new Error(`no answer within ${MAX_SECOND_LOOKUP_MS} ms`),
+  });
+  return lookup.then(
+    (present) => present?.revision !== revision,
+    () => false,
+  );
 }
 
 /** Whether the destination still has this revision: a 410 from an earlier URL must not disable it. */

@@ -240,6 +240,37 @@ test('deliveries that take longer to prepare than a permit lasts are sent, at th
   expectWithinRate(limited.timesMs, 10);
 }, 60_000);
 
+test('a delivery whose destination is removed while it waits for a permit is not sent', async () => {
+  const limited = await addTimedReceiver();
+  const { destinationId } = limited;
+  await fixture.migrate();
+  await storeLimit(limited, 1);
+  const inAnHour = `INSERT INTO open_breakers VALUES ($1, 2, 0, now() + interval '1 hour')`;
+  await fixture.sql.query(inAnHour, [destinationId]);
+  await addBacklog(limited, 1, 1);
+  const dispatcher = await fixture.start();
+  let fullAt: string | undefined;
+  /** Puts the next permit off to 1.9 s from now; false when it has been taken, which changes `full_at`. */
+  const postponePermit = async (): Promise<boolean> => {
+    const { rows } = await fixture.sql.query(
+      `UPDATE destination_rates SET full_at = now() + interval '1.9 s'
+       WHERE full_at::text = coalesce($1, full_at::text) RETURNING full_at::text AS at`,
+      [fullAt],
+    );
+    fullAt = rows[0]?.at;
+    return fullAt !== undefined;
+  };
+  await postponePermit();
+  // A probe has no permit from its claim, and takes one that it then waits for.
+  await fixture.sql.query('UPDATE open_breakers SET probe_at = now()');
+  await expect.poll(postponePermit, { interval: 20 }).toBe(false);
+  fixture.integrations.destinations.delete(destinationId);
+  await settled([dispatcher]);
+  expect(limited.received).toEqual([]);
+  const { rows } = await fixture.sql.query('SELECT reason FROM deliveries');
+  expect(rows).toEqual([{ reason: 'destination_removed' }]);
+}, 60_000);
+
 test('deliveries that a dead process had claimed are sent, and count as held back', async () => {
   const limited = await addTimedReceiver();
   await fixture.migrate();
