@@ -40,7 +40,7 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
       const db = deliveriesOf(requests, call, destination);
       const { createdFrom, createdBefore } = request;
       const filter = {
-        destinationId: destination.destinationId,
+        destination,
         state: stateNameOf(request.state),
         event: request.event || undefined,
         applicationId: request.applicationId || undefined,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { runQuery } from '@creditlane/postgres/statement';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ownDeliveries } from '../own-deliveries/test-owner.ts';
+import { deliveriesClient, ownDeliveries, ownerOf } from '../own-deliveries/test-owner.ts';
 import { Backlog } from '../queue/backlog.ts';
 import type { LeasedDelivery } from '../queue/delivery.ts';
 import { DeliveryQueue } from '../queue/delivery-queue.ts';
@@ -95,6 +95,28 @@ test('a disabled destination that is set to a new URL gets later webhooks', asyn
   const deliveries = await ownDeliveries(dispatcher, receiver);
   expect(deliveries.map((one) => one.destinationDisabledReason)).toEqual(['', '', '']);
   await moved.close();
+});
+
+test('the deliveries to a disabled destination that was set anew say at once that it is enabled', async () => {
+  const receiver = await fixture.addReceiver();
+  const { respondWith, destinationId, url } = receiver;
+  respondWith(answer(410));
+  const dispatcher = await fixture.start();
+  await dispatcher.bus.publish([fixture.event()]);
+  await dispatcher.settled();
+  const client = deliveriesClient(dispatcher);
+  const reasons = async () => {
+    const { applicationId } = fixture;
+    const all = await ownDeliveries(dispatcher, receiver);
+    const ofApplication = await ownDeliveries(dispatcher, receiver, { applicationId });
+    const { deliveryId = '' } = all[0] ?? {};
+    const read = await client.getOwnDelivery({ deliveryId }, ownerOf(receiver));
+    const found = [...all, ...ofApplication, read.delivery];
+    return found.map((one) => one?.destinationDisabledReason);
+  };
+  expect(await reasons()).toEqual(['gone', 'gone', 'gone']);
+  fixture.integrations.set(destinationId, url);
+  expect(await reasons()).toEqual(['', '', '']);
 });
 
 test('a destination without a success for DISABLE_AFTER is disabled, and setting it again starts the time anew', async () => {

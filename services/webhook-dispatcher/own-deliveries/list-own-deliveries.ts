@@ -4,11 +4,12 @@ import { cursorAfter, type ListKey, newestBefore } from '@creditlane/rpc/lists/l
 import { itemsThatFit, type Page } from '@creditlane/rpc/lists/list-page';
 import { DELIVERY_STATE_NAMES, type DeliveryStateName } from '../delivery-states.ts';
 import type { EventTypes } from '../events/record-ids.ts';
+import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import { findOwnDeliveries, type OwnDeliveryRow } from '../store/own-deliveries.ts';
 
 /** A field that is undefined accepts every delivery. */
 export interface DeliveryFilter {
-  readonly destinationId: string;
+  readonly destination: DestinationRevision;
   readonly state: DeliveryStateName | undefined;
   readonly event: string | undefined;
   readonly applicationId: string | undefined;
@@ -35,12 +36,13 @@ export async function listOwnDeliveries(
   eventTypes: EventTypes,
   { limit, cursor }: { limit: number; cursor: string },
 ): Promise<Page<OwnDeliveryRow>> {
-  const { destinationId, state, event, applicationId, createdFrom, createdBefore } = filter;
+  const { destination, state, event, applicationId, createdFrom, createdBefore } = filter;
   const times = [createdFrom?.toISOString(), createdBefore?.toISOString()];
+  const { destinationId } = destination;
   const list: ListKey = ['deliveries', destinationId, state, event, applicationId, ...times];
   const events = eventsOf(filter, eventTypes);
   const { rows, searchedTo } = await findOwnDeliveries(db, {
-    destinationId,
+    destination,
     states: state === undefined ? DELIVERY_STATE_NAMES : [state],
     events,
     orderingKey: applicationId,

@@ -38,11 +38,11 @@ export async function readOwnDelivery(
   const { destinationId } = destination;
   const db = deliveriesOf(deps.requests, call, destination);
   const [found, attempts, sealed] = await runPipeline(db, [
-    findOwnDeliveryQuery(deliveryId, destinationId),
+    findOwnDeliveryQuery(deliveryId, destination),
     findAttemptsQuery(deliveryId, MAX_ATTEMPTS),
     findAnswersQuery(deliveryId, MAX_ANSWERS),
   ]);
-  const row = found ?? (await findOwnDeliveryOfAnyDay(db, deliveryId, destinationId));
+  const row = found ?? (await findOwnDeliveryOfAnyDay(db, deliveryId, destination));
   if (row === undefined) throw deliveryNotFound();
   const answers = await openAnswers(deps, { deliveryId: row.id, destinationId }, sealed, call);
   return {

@@ -58,7 +58,7 @@ export async function replayDelivery(
   const db = deliveriesOf(requests, call, destination);
 
   return answerCall(db, call, ReplayDeliveryResponseSchema, async (store) => {
-    const stored = await findOwnDelivery(db, deliveryId, destinationId);
+    const stored = await findOwnDelivery(db, deliveryId, destination);
     if (stored === undefined) throw deliveryNotFound();
     await requireGrant(deps, stored, call);
     const answer = await inTransaction(db.onRow(destinationId), async (tx) => {
@@ -77,7 +77,7 @@ export async function replayDelivery(
       }
       // What is pending to a destination whose earlier revision is disabled would be ended.
       await runQuery(tx, enableDestinationsQuery(new Map([[destinationId, destination.revision]])));
-      const inQueue = findOwnDeliveryQuery(deliveryId, destinationId, endTimes);
+      const inQueue = findOwnDeliveryQuery(deliveryId, destination, endTimes);
       const replayed = await runQuery(tx, inQueue);
       if (replayed === undefined) throw deliveryNotFound();
       const delivery = toOwnDelivery(replayed, eventTypes);

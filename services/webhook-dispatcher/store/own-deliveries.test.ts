@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 const FIRST_PAGE: ListQuery = {
-  destinationId: OWN,
+  destination: { destinationId: OWN, revision: 1 },
   states: DELIVERY_STATE_NAMES,
   events: undefined,
   orderingKey: undefined,

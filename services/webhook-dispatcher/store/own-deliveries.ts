@@ -9,6 +9,7 @@ import {
 } from '@creditlane/postgres/statement';
 import { type ListPosition, microsSql } from '@creditlane/rpc/lists/list-cursor';
 import type { DeliveryStateName } from '../delivery-states.ts';
+import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import { ANY_END, type EndTimes, endedWithinSql, endTimesOfIds } from './history/end-times.ts';
 
 export interface OwnDeliveryRow {
@@ -29,7 +30,7 @@ export interface OwnDeliveryRow {
 
 /** A field that is undefined accepts every delivery. */
 export interface ListQuery {
-  readonly destinationId: string;
+  readonly destination: DestinationRevision;
   readonly states: readonly DeliveryStateName[];
   readonly events: readonly string[] | undefined;
   readonly orderingKey: string | undefined;
@@ -62,6 +63,10 @@ const COLUMNS = `d.id, m.event, d.application_id AS "orderingKey", m.creditor_id
        CASE WHEN NOT d.leased THEN d.next_attempt_at END AS "nextAttemptAt", d.settled_at AS "settledAt",
        d.replayed_at AS "replayedAt", s.disabled_reason AS "destinationDisabledReason"`;
 
+/** SQL that joins the destination's state, unless it is that of a revision before the present one, which is enabled. */
+const disabledStateSql = (revision: string) =>
+  `LEFT JOIN destination_states AS s ON s.destination_id = d.destination_id AND s.revision >= ${revision}`;
+
 /**
  * Two statements that differ in how they find the deliveries to search. Each state is read on its own from
  * the index of each partition on destination_id, state, created_at and id, which gives the order, so that a rare state costs no more than a
@@ -85,7 +90,7 @@ function defineList(name: string, from: string): Statement<ListRow> {
        FROM searched AS d CROSS JOIN LATERAL (
          SELECT event, creditor_id FROM messages WHERE event_id = d.event_id OFFSET 0
        ) AS m
-       LEFT JOIN destination_states AS s ON s.destination_id = d.destination_id
+       ${disabledStateSql('$9')}
        WHERE $6::text[] IS NULL OR m.event = ANY ($6)
        ORDER BY d.created_at DESC, d.id DESC LIMIT $8
      ) AS page ON true
@@ -108,16 +113,16 @@ const listByDestination = defineList(
 const listByOrderingKey = defineList(
   'own_deliveries_list_by_ordering_key',
   `deliveries AS d
-       WHERE d.application_id = $9 AND d.destination_id = $1 AND d.state = ANY ($2::text[])
+       WHERE d.application_id = $10 AND d.destination_id = $1 AND d.state = ANY ($2::text[])
          AND (d.created_at, d.id) < ($3::timestamptz, $4::uuid) AND d.created_at >= $5`,
 );
 
 /** A page of the list of a destination's deliveries. */
 export async function findOwnDeliveries(db: Queryable, query: ListQuery): Promise<FoundDeliveries> {
-  const { destinationId, states, events, orderingKey, createdFrom, before } = query;
+  const { destination, states, events, orderingKey, createdFrom, before } = query;
   const { limit, maxSearched } = query;
   const values = [
-    destinationId,
+    destination.destinationId,
     states,
     before.at,
     before.id,
@@ -125,6 +130,7 @@ export async function findOwnDeliveries(db: Queryable, query: ListQuery): Promis
     events ?? null,
     maxSearched,
     limit,
+    destination.revision,
   ];
   const found =
     orderingKey === undefined
@@ -145,36 +151,37 @@ const selectDelivery = defineStatement<FoundDelivery>(
   'own_delivery_find',
   `SELECT ${COLUMNS}, m.body, m.reference
    FROM deliveries AS d JOIN messages AS m ON m.event_id = d.event_id
-   LEFT JOIN destination_states AS s ON s.destination_id = d.destination_id
-   WHERE d.id = $1 AND d.destination_id = $2 AND ${endedWithinSql('d', '$3', '$4')}`,
+   ${disabledStateSql('$3')}
+   WHERE d.id = $1 AND d.destination_id = $2 AND ${endedWithinSql('d', '$4', '$5')}`,
 );
 
 /** The delivery with this id, if it is to this destination. */
 export function findOwnDeliveryQuery(
   id: string,
-  destinationId: string,
+  { destinationId, revision }: DestinationRevision,
   { from, to }: EndTimes = endTimesOfIds([id]),
 ): Query<FoundDelivery | undefined> {
-  return mapQueryResult(selectDelivery.query([id, destinationId, from, to]), ([row]) => row);
+  const query = selectDelivery.query([id, destinationId, revision, from, to]);
+  return mapQueryResult(query, ([row]) => row);
 }
 
 /** As `findOwnDeliveryQuery`, in all days. */
 export function findOwnDeliveryOfAnyDay(
   db: Queryable,
   id: string,
-  destinationId: string,
+  destination: DestinationRevision,
 ): Promise<FoundDelivery | undefined> {
-  return runQuery(db, findOwnDeliveryQuery(id, destinationId, ANY_END));
+  return runQuery(db, findOwnDeliveryQuery(id, destination, ANY_END));
 }
 
 /** As `findOwnDeliveryQuery`, and then in all days. */
 export async function findOwnDelivery(
   db: Queryable,
   id: string,
-  destinationId: string,
+  destination: DestinationRevision,
 ): Promise<FoundDelivery | undefined> {
-  const found = await runQuery(db, findOwnDeliveryQuery(id, destinationId));
-  return found ?? (await findOwnDeliveryOfAnyDay(db, id, destinationId));
+  const found = await runQuery(db, findOwnDeliveryQuery(id, destination));
+  return found ?? (await findOwnDeliveryOfAnyDay(db, id, destination));
 }
 
 export interface OwnAttemptRow {
