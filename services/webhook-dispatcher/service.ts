@@ -22,6 +22,7 @@ import { testEventLeases1765600000000 } from './migrations/0018-test-event-lease
 import { pausedDestinations1766200000000 } from './migrations/0019-paused-destinations.ts';
 import { attemptAnswers1766300000000 } from './migrations/0020-attempt-answers.ts';
 import { destinationRates1766400000000 } from './migrations/0021-destination-rates.ts';
+import { testedDestinations1766500000000 } from './migrations/0022-tested-destinations.ts';
 import { SETTINGS } from './settings.ts';
 
 export const webhookDispatcher = defineService(
@@ -54,6 +55,7 @@ export const webhookDispatcher = defineService(
         pausedDestinations1766200000000,
         attemptAnswers1766300000000,
         destinationRates1766400000000,
+        testedDestinations1766500000000,
       ],
       poolSize: { default: 8, min: 3 },
       sequentialScans: false,

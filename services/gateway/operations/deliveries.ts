@@ -30,7 +30,7 @@ const writeDelivery = messageWriter(OwnDeliverySchema);
 const writeAttempt = messageWriter(AttemptSchema, { except: ['status'] });
 const writeReplay = messageWriter(ReplaySchema);
 const writeDestinationMessage = messageWriter(OwnDestinationSchema);
-const writeSentTestEvent = messageWriter(SendTestEventResponseSchema);
+const writeSentTestEvent = messageWriter(SendTestEventResponseSchema, { except: ['sealedAnswer'] });
 
 const writeDestination = (destination: OwnDestination | undefined) =>
   withoutEmptyFilter(writeDestinationMessage(requireRecord(destination)));

@@ -260,6 +260,17 @@ test('the owner sees the URL, the end of the pause, and the health of the destin
   expect(await ownerAt(dispatcher).read()).toMatchObject({ disabledReason: '' });
 });
 
+test('the owner sees the success of a test event at a destination that nothing was sent to before', async () => {
+  const dispatcher = await fixture.start();
+  const { retailerId, creditorId, applicationId } = fixture;
+  const payload = JSON.stringify({ retailerId, status: 'BOOKED', creditorId, applicationId });
+  const request = { event: 'applicationBooked', payload };
+  await deliveriesClient(dispatcher).sendTestEvent(request, ownerOf(owned));
+  const seen = await ownerAt(dispatcher).read();
+  expect(seen?.lastSuccessAt).toBeDefined();
+  expect(seen).toMatchObject({ disabledReason: '' });
+});
+
 test('the owner sees which webhooks the destination gets', async () => {
   const dispatcher = await fixture.start();
   fixture.integrations.state.eventFilters.set(owned.destinationId, ['applicationBooked']);

@@ -70,6 +70,13 @@ async function deliverOnce(responder: Responder) {
   return { dispatcher, delivery: await afterAttempts(dispatcher, 1) };
 }
 
+/** The receiver's destination at the integrations service. */
+function storedDestination() {
+  const stored = fixture.integrations.destinations.get(receiver.destinationId);
+  if (stored === undefined) throw new Error('the destination is there');
+  return stored;
+}
+
 const countKept = async () =>
   (await fixture.sql.query('SELECT FROM attempt_answers')).rowCount ?? 0;
 
@@ -91,6 +98,29 @@ test('no answer is in the clear in the database or the log', async () => {
   // The search finds what is stored in the clear.
   expect(text).toContain(delivery.deliveryId);
   for (const secret of [CANARY, 'Tremblay']) expect(text).not.toContain(secret);
+});
+
+test('the answer to a test event is not in the clear in the database, and a repeated call gets it until its secret signs no more', async () => {
+  receiver.respondWith(say(400, CANARY));
+  const dispatcher = await fixture.start();
+  const { retailerId, creditorId, applicationId } = fixture;
+  const payload = JSON.stringify({ retailerId, status: 'BOOKED', creditorId, applicationId });
+  const send = () => {
+    const call = { ...ownerOf(receiver), idempotencyKey: 'once' };
+    return deliveriesClient(dispatcher).sendTestEvent(
+      { event: 'applicationBooked', payload },
+      call,
+    );
+  };
+  const sent = await send();
+  expect(sent.answer).toBe(CANARY);
+  const text = await dumpTables(fixture.sql);
+  // The search finds what is stored in the clear.
+  expect(text).toContain(sent.webhookId);
+  expect(text).not.toContain('Tremblay');
+  expect(await send()).toEqual(sent);
+  storedDestination().secrets = [randomBytes(32)];
+  expect(await send()).toEqual({ ...sent, answer: '' });
 });
 
 test('nothing is kept of the answer to a webhook whose body is not stored', async () => {
@@ -149,8 +179,7 @@ test('of many answers, the latest 20 are shown', async () => {
 
 test('an answer is shown as long as the secret signs that was the newest when it came', async () => {
   const { dispatcher, delivery } = await deliverOnce(say(500, CANARY));
-  const stored = fixture.integrations.destinations.get(receiver.destinationId);
-  if (stored === undefined) throw new Error('the destination is there');
+  const stored = storedDestination();
   const [secret] = stored.secrets as [Uint8Array];
   const next = randomBytes(32);
   for (const [secrets, shown] of [

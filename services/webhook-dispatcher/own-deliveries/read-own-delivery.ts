@@ -6,7 +6,7 @@ import type { Call } from '@creditlane/rpc/call';
 import type { Destinations } from '../destinations/destinations.ts';
 import type { EventTypes } from '../events/record-ids.ts';
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
-import { openAnswer } from '../sending/sealed-answer.ts';
+import { openAnswer, placeOfAttempt } from '../sending/sealed-answer.ts';
 import { type AnswerRow, findAnswersQuery } from '../store/attempt-answers.ts';
 import {
   findAttemptsQuery,
@@ -62,7 +62,8 @@ async function openAnswers(
   if (rows.length === 0) return answers;
   const destination = await destinations.get(delivery.destinationId, traceparent);
   for (const { startedAt, sealed } of rows) {
-    const answer = openAnswer(sealed, { ...delivery, startedAt }, destination?.keys ?? []);
+    const place = placeOfAttempt({ ...delivery, startedAt });
+    const answer = openAnswer(sealed, place, destination?.keys ?? []);
     if (answer !== undefined) answers.set(startedAt.getTime(), answer);
   }
   return answers;

@@ -233,6 +233,17 @@ describe('a disabled destination', () => {
     );
   });
 
+  test('that was set anew is enabled by that, and not by the test event that succeeds then', async () => {
+    const dispatcher = await fixture.start();
+    await disable(dispatcher);
+    fixture.integrations.set(receiver.destinationId, receiver.url);
+    expect(await send(dispatcher)).toMatchObject({ succeeded: true, enabled: false });
+    const { rows } = await fixture.sql.query(
+      'SELECT revision, disabled_at FROM destination_states',
+    );
+    expect(rows).toEqual([{ revision: 2, disabled_at: null }]);
+  });
+
   test('stays disabled after a test event that fails', async () => {
     const dispatcher = await fixture.start();
     await disable(dispatcher);

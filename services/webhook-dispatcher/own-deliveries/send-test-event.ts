@@ -1,4 +1,5 @@
 /** Sends a test event to an integration's destination, and enables the destination when it succeeds. */
+import type { KeyObject } from 'node:crypto';
 import { create, fromBinary } from '@bufbuild/protobuf';
 import { answerCall, type StoreAnswer } from '@creditlane/idempotency/answer-call';
 import { findStoredAnswer } from '@creditlane/idempotency/stored-answers';
@@ -32,7 +33,7 @@ import {
   postWebhook,
   type WebhookRequest,
 } from '../sending/post-webhook.ts';
-import { KEPT_ANSWER_BYTES } from '../sending/sealed-answer.ts';
+import { KEPT_ANSWER_BYTES, openAnswer, sealAnswer } from '../sending/sealed-answer.ts';
 import { storeTestSuccess } from '../store/destinations.ts';
 import {
   hasOtherTestEventLease,
@@ -68,6 +69,8 @@ interface SentTestEvent {
   readonly webhookId: string;
   readonly destinationId: string;
   readonly revision: number;
+  /** The destination's secrets, newest first. */
+  readonly keys: readonly KeyObject[];
   readonly outcome: Outcome;
   readonly durationMs: number;
 }
@@ -107,13 +110,15 @@ export function createSendTestEvent(deps: TestEventDeps): SendTestEvent {
     const stored = idempotency && (await findStoredAnswer(db, idempotency));
     if (stored) {
       call.markReplayed();
-      return fromBinary(SendTestEventResponseSchema, stored);
+      const response = fromBinary(SendTestEventResponseSchema, stored);
+      return withOpenedAnswer(deps, destinationId, response, call);
     }
     // Under the lease the answer is looked for once more: a duplicate request may have stored it just before.
     const lease = { destinationId, leaseId: leaseIdOf(idempotency, deps.newId) };
-    return underLease(db, lease, idempotency !== undefined, () =>
+    const response = await underLease(db, lease, idempotency !== undefined, () =>
       answerCall(db, call, SendTestEventResponseSchema, send),
     );
+    return withOpenedAnswer(deps, destinationId, response, call);
   };
 }
 
@@ -195,7 +200,7 @@ async function postExample(
 
   const webhookId = newId();
   const { keys, revision } = destination;
-  const sent = { webhookId, destinationId, revision };
+  const sent = { webhookId, destinationId, revision, keys };
   // Without a key nothing can be signed.
   if (keys.length === 0) return { ...sent, outcome: UNREADABLE, durationMs: 0 };
   const posted = await postWithinRate(deps, db, {
@@ -242,7 +247,7 @@ async function postWithinRate(
 /** Stores the answer, and in the same transaction the success at the destination. */
 function recordTestEvent(
   db: ScopedPool,
-  { webhookId, destinationId, revision, outcome, durationMs }: SentTestEvent,
+  { webhookId, destinationId, revision, keys, outcome, durationMs }: SentTestEvent,
   store: StoreTestAnswer,
 ): Promise<SendTestEventResponse> {
   const isAnswered = outcome.kind === 'answered';
@@ -257,7 +262,31 @@ function recordTestEvent(
       durationMs,
       enabled,
     });
-    await store(tx, made);
+    const place = placeOfAnswer(destinationId, made);
+    const sealedAnswer = made.answer === '' ? undefined : sealAnswer(made.answer, place, keys);
+    await store(tx, { ...made, answer: '', ...(sealedAnswer && { sealedAnswer }) });
     return made;
   });
+}
+
+/** Where the receiver's answer to a test event is stored. */
+const placeOfAnswer = (destinationId: string, { webhookId }: { webhookId: string }) => ({
+  table: 'idempotency',
+  column: 'response',
+  row: webhookId,
+  tenant: destinationId,
+});
+
+/** The answer to a call with the receiver's answer in the clear; without it when no live secret of the destination opens it. */
+async function withOpenedAnswer(
+  { destinations }: TestEventDeps,
+  destinationId: string,
+  response: SendTestEventResponse,
+  { traceparent }: Call,
+): Promise<SendTestEventResponse> {
+  const { sealedAnswer } = response;
+  if (sealedAnswer.length === 0) return response;
+  const keys = (await destinations.getUncached(destinationId, traceparent))?.keys ?? [];
+  const answer = openAnswer(sealedAnswer, placeOfAnswer(destinationId, response), keys) ?? '';
+  return { ...response, answer, sealedAnswer: new Uint8Array() };
 }

@@ -1,8 +1,8 @@
 /**
- * The beginning of a receiver's answer to a failed attempt, sealed for the owner of the destination: a receiver may repeat
- * what it got, or put secrets of its own there.
+ * The beginning of a receiver's answer to a failed attempt or to a test event, sealed for the owner of the destination: a
+ * receiver may repeat what it got, or put secrets of its own there.
  *
- * The key is derived from the destination's signing secret, which the dispatcher gets for each attempt and never stores. So
+ * The key is derived from the destination's signing secret, which the dispatcher gets for each request and never stores. So
  * it needs no key ring, and an answer can be read as long as that secret signs: neither after the overlap of its
  * rotation, nor once the destination was removed.
  */
@@ -25,6 +25,31 @@ export const keptAnswerBytesOf = ({
 }: Pick<WebhookEventType, 'rendering'>): KeptAnswerBytes | undefined =>
   rendering.at === 'intake' ? ofFailures : undefined;
 
+/** Seals the beginning of an answer by the newest of the destination's secrets, for this place; undefined without a secret. */
+export function sealAnswer(
+  answer: string,
+  place: SealContext,
+  [newest]: readonly KeyObject[],
+): Buffer | undefined {
+  return newest && DataKey.derive(newest, PURPOSE).seal(Buffer.from(answer), place);
+}
+
+/** The answer in the clear; undefined when its secret is none of the destination's live ones any more. */
+export function openAnswer(
+  sealed: Uint8Array,
+  place: SealContext,
+  secrets: readonly KeyObject[],
+): string | undefined {
+  for (const secret of secrets) {
+    try {
+      return DataKey.derive(secret, PURPOSE).unseal(sealed, place).toString();
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+    }
+  }
+  return undefined;
+}
+
 /** The attempt that an answer belongs to; a delivery has one attempt at a time. */
 export interface AnsweredAttempt {
   readonly deliveryId: string;
@@ -32,39 +57,23 @@ export interface AnsweredAttempt {
   readonly startedAt: Date;
 }
 
-const contextOf = ({ deliveryId, destinationId, startedAt }: AnsweredAttempt): SealContext => ({
+/** Where the answer to an attempt is stored. */
+export const placeOfAttempt = (attempt: AnsweredAttempt): SealContext => ({
   table: 'attempt_answers',
   column: 'sealed',
-  row: `${deliveryId} ${startedAt.toISOString()}`,
-  tenant: destinationId,
+  row: `${attempt.deliveryId} ${attempt.startedAt.toISOString()}`,
+  tenant: attempt.destinationId,
 });
 
-/** The posted webhook with the answer's beginning, if it is kept, sealed by the newest of the keys instead of in the clear. */
+/** The posted webhook with the answer's beginning, if it is kept, sealed instead of in the clear. */
 export function withSealedAnswer(
   posted: PostedWebhook,
   delivery: Pick<AnsweredAttempt, 'deliveryId' | 'destinationId'>,
-  [newest]: readonly KeyObject[],
+  secrets: readonly KeyObject[],
 ): PostedWebhook & { readonly sealedAnswer?: Buffer } {
   const { outcome, startedAt } = posted;
-  if (outcome.kind === 'failed' || outcome.bodyStart === undefined || !newest) return posted;
+  if (outcome.kind === 'failed' || outcome.bodyStart === undefined) return posted;
   const { bodyStart, ...rest } = outcome;
-  const key = DataKey.derive(newest, PURPOSE);
-  const sealedAnswer = key.seal(Buffer.from(bodyStart), contextOf({ ...delivery, startedAt }));
-  return { ...posted, outcome: rest, sealedAnswer };
-}
-
-/** The answer in the clear; undefined when its secret is none of the destination's live ones any more. */
-export function openAnswer(
-  sealed: Buffer,
-  attempt: AnsweredAttempt,
-  secrets: readonly KeyObject[],
-): string | undefined {
-  for (const secret of secrets) {
-    try {
-      return DataKey.derive(secret, PURPOSE).unseal(sealed, contextOf(attempt)).toString();
-    } catch (error) {
-      if (!(error instanceof SealError)) throw error;
-    }
-  }
-  return undefined;
+  const sealedAnswer = sealAnswer(bodyStart, placeOfAttempt({ ...delivery, startedAt }), secrets);
+  return { ...posted, outcome: rest, ...(sealedAnswer && { sealedAnswer }) };
 }

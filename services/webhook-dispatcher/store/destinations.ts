@@ -110,7 +110,7 @@ export function enableDestinationsQuery(revisions: ReadonlyMap<string, number>):
 const recordTestSuccess = defineStatement<{ wasDisabled: boolean }>(
   'destinations_test_success',
   `WITH before AS (
-     SELECT destination_id, disabled_at IS NOT NULL AS was_disabled
+     SELECT destination_id, disabled_at IS NOT NULL AND revision = $2 AS was_disabled
      FROM destination_states WHERE destination_id = $1 AND revision <= $2 FOR UPDATE
    )
    UPDATE destination_states AS s
@@ -120,15 +120,23 @@ const recordTestSuccess = defineStatement<{ wasDisabled: boolean }>(
    RETURNING before.was_disabled AS "wasDisabled"`,
 );
 
+// Nothing was sent to the destination before; or it was set again since, and the state is of the later revision.
+const insertTestSuccess = defineStatement(
+  'destinations_first_test_success',
+  `INSERT INTO destination_states (destination_id, revision, last_success_at) VALUES ($1, $2, now())
+   ON CONFLICT DO NOTHING`,
+);
+
 /**
  * Stores the success of a test event at a revision of the destination: the destination is failing no longer,
- * and enabled. Tells whether it was disabled.
+ * and enabled. Tells whether it was disabled at this revision.
  */
 export async function storeTestSuccess(
   tx: Queryable,
   { destinationId, revision }: DestinationRevision,
 ): Promise<boolean> {
   const [row] = await recordTestSuccess.run(tx, [destinationId, revision]);
+  if (row === undefined) await insertTestSuccess.run(tx, [destinationId, revision]);
   return row?.wasDisabled ?? false;
 }
 

@@ -621,11 +621,19 @@ export declare type SendTestEventResponse = Message<"creditlane.webhooks.v1.Send
   enabled: boolean;
 
   /**
-   * The first 2 KiB of the body of the receiver's answer.
+   * The first 2 KiB of the body of the receiver's answer. A repeated call gets an empty text after the secret that signed the
+   * test event was rotated out or removed.
    *
    * @generated from field: string answer = 7;
    */
   answer: string;
+
+  /**
+   * Set only where this message is stored for repeated calls: `answer`, encrypted by a key derived from that secret.
+   *
+   * @generated from field: bytes sealed_answer = 8;
+   */
+  sealedAnswer: Uint8Array;
 };
 
 /**
