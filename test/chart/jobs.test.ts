@@ -72,6 +72,14 @@ describe.skipIf(!helm)('the Jobs', () => {
     expect(new Set(lifetimes(hooks))).toEqual(new Set([86_400]));
   });
 
+  test('and the test run on the nodes that the default values name for the pods of services', async () => {
+    const tolerations = [{ key: 'credit', operator: 'Exists' }];
+    const placement = { nodeSelector: { 'kubernetes.io/arch': 'amd64' }, tolerations };
+    const pods = podsOf(await render({ defaults: placement }));
+    for (const { name, pod } of pods) expect(pod, name).toMatchObject(placement);
+    expect(pods).toHaveLength(services.length + databases + ['databases', 'topics', 'test'].length);
+  });
+
   test('and the test end where the services watch their source', async () => {
     const objects = await render({ image: { watch: true } });
     const watching = podsOf(objects)

@@ -38,6 +38,9 @@ spec:
   # The pods that failed remain, with their logs.
   restartPolicy: Never
   {{- include "creditlane.podSecurity" .root | nindent 2 }}
+  {{- with include "creditlane.placement" .root.Values.defaults }}
+  {{- trim . | nindent 2 }}
+  {{- end }}
   containers:
     - name: {{ .job }}
       {{- include "creditlane.container" .root | nindent 6 }}

@@ -21,6 +21,18 @@ dnsConfig:
   options: [{ name: ndots, value: "2" }]
 {{- end }}
 
+{{/* The nodes on which a pod may run: the argument has a service's values, or the default ones. */}}
+{{- define "creditlane.placement" -}}
+{{- with .nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
 {{- define "creditlane.container" -}}
 image: {{ include "creditlane.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
@@ -101,7 +113,13 @@ a command, which reads its database and the service's own settings, but makes no
 {{- $_ := set $env $variable ($value | toString) }}
 {{- end }}
 {{- end }}
-{{- range include "creditlane.files" . | fromYamlArray }}
+{{- include "creditlane.variables" (list $env (include "creditlane.files" . | fromYamlArray)) }}
+{{- end }}
+
+{{/* Variables of a container: argument (list $env $files). Where a file has the value, its path is set instead. */}}
+{{- define "creditlane.variables" -}}
+{{- $env := index . 0 }}
+{{- range index . 1 }}
 {{- $_ := unset $env (trimSuffix "_FILE" .variable) }}
 {{- if .variable }}{{ $_ := set $env .variable (printf "/run/secrets/creditlane/%s" .file) }}{{ end }}
 {{- end }}
