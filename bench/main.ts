@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { KafkaUnavailableError, kafkaClasspath } from '@creditlane/embedded-kafka/jars';
 import { runCommand } from '@creditlane/local/command';
-import { Closers } from '@creditlane/runtime/closers';
+import type { Closers } from '@creditlane/runtime/closers';
 import { measureCreditFiles } from './measurements/credit-files.ts';
 import { measureSoak } from './measurements/soak.ts';
 import { measureTableSize } from './measurements/table-size.ts';
@@ -13,9 +13,7 @@ import { startBenchPlatform } from './platform/bench-platform.ts';
 import { COLLECTABLE_FLAGS } from './platform/memory.ts';
 import { describeMachine } from './report/machine.ts';
 import { type BenchResults, formatReport } from './report/report.ts';
-
-/** The processes of a platform stop one after the other, each within ten seconds. */
-const CLOSE_WITHIN_MS = 60_000;
+import { withClosers } from './with-closers.ts';
 
 const RUN_MODE_OF = { 'one-process': 'one process', processes: 'processes' } as const;
 
@@ -62,19 +60,6 @@ async function isKafkaAvailable(): Promise<boolean> {
     if (!(error instanceof KafkaUnavailableError)) throw error;
     print(`\nNOT MEASURED: processes, because there is no Kafka. ${error.message}`);
     return false;
-  }
-}
-
-/** Runs the work and then its closers, which also run when a signal ends the process. */
-async function withClosers(work: (closers: Closers) => Promise<void>): Promise<void> {
-  const closers = new Closers({ deadlineMs: CLOSE_WITHIN_MS });
-  const stop = () => void closers.close().finally(() => process.exit(1));
-  process.once('SIGINT', stop).once('SIGTERM', stop);
-  try {
-    await work(closers);
-  } finally {
-    await closers.close();
-    process.off('SIGINT', stop).off('SIGTERM', stop);
   }
 }
 

@@ -8,7 +8,7 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 
 /** Events that are appended in one transaction. */
-export const BATCH_EVENTS = 20;
+const BATCH_EVENTS = 20;
 
 const log = createLog('bench', { level: 'error', pretty: true });
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Plan } from '../plan.ts';
 import { type BenchPlatform, prepareWriters } from '../platform/bench-platform.ts';
 import { type Memory, readMemory } from '../platform/memory.ts';
+import { formatMebibytes } from '../report/columns.ts';
 import { measureClosedLoad, type Print, WRITE_AND_DELIVERY, warmUp } from './throughput.ts';
 
 export interface SoakResults {
@@ -104,9 +105,5 @@ function slope(values: number[]): number {
 }
 
 function formatMemory([name, { heapBytes, residentBytes }]: readonly [string, Memory]): string {
-  return `${name} heap ${mebibytes(heapBytes)}, resident ${mebibytes(residentBytes)}`;
-}
-
-function mebibytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+  return `${name} heap ${formatMebibytes(heapBytes)}, resident ${formatMebibytes(residentBytes)}`;
 }

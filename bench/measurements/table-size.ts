@@ -73,8 +73,9 @@ async function insertHistory(
     history.applications,
   );
   const past = { applicationIds, each: Math.ceil(history.decisions / applicationIds.length) };
-  await insertPastDecisions(databaseUrls.decisions, past);
+  // The deliveries first: the reconciler reports events that have been written and have no effect.
   await insertPastDeliveries(databaseUrls['webhook-dispatcher'], past);
+  await insertPastDecisions(databaseUrls.decisions, past);
   // As many as the writers of the new platform have, and the newest, as in production.
   await setWriter(platform, 'withWebhook', applicationIds.slice(-applications));
 }

@@ -1,9 +1,4 @@
 /** The platform under measurement with its PostgreSQL, and the load generator, each in its own process. */
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startEmbeddedPostgres } from '@creditlane/embedded-postgres/embedded-postgres';
 import { type Submitter, seedDemoData } from '@creditlane/local/demo/demo';
 import { prepareDatabases } from '@creditlane/platform/databases';
 import { makeSecrets } from '@creditlane/platform/secrets';
@@ -12,6 +7,7 @@ import { untilSettled } from '@creditlane/processes/settled';
 import type { Closers } from '@creditlane/runtime/closers';
 import { copySubmission, type Submission } from '../data/submissions.ts';
 import type { LoadWorker } from '../load/load-worker.ts';
+import { startBenchPostgres } from './bench-postgres.ts';
 import type { ProcessesWorker } from './processes-worker.ts';
 import { type PlatformAddress, type PlatformWorker, type RunMode, SETTINGS } from './run-mode.ts';
 import { startWorker, type Worker } from './worker.ts';
@@ -53,14 +49,8 @@ export async function startBenchPlatform(
   closers: Closers,
 ): Promise<BenchPlatform> {
   const { runMode, nodeFlags } = options;
-  const dataDir = await mkdtemp(join(tmpdir(), 'creditlane-bench-'));
-  closers.add('data directory', () => rm(dataDir, { recursive: true, force: true }));
-  // When root runs the benchmarks, PostgreSQL runs as another user, who must be able to enter.
-  await chmod(dataDir, 0o755);
-  const password = randomBytes(24).toString('base64url');
-  const postgres = await startEmbeddedPostgres({ dataDir, password });
-  closers.add('PostgreSQL', postgres.close);
-  const { adminUrl, socketUrl, pid: postgresPid } = postgres;
+  const postgres = await startBenchPostgres(closers);
+  const { adminUrl, socketUrl, pid: postgresPid, dataDir } = postgres;
   const secrets = makeSecrets();
   const databaseUrls = await prepareDatabases(socketUrl, secrets);
 

@@ -9,6 +9,7 @@ import { Health } from '@creditlane/runtime/health';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type { Scale } from '../scale-subject.ts';
+import { startBenchPostgres } from './bench-postgres.ts';
 import { SETTINGS } from './run-mode.ts';
 
 /** Starts the platform with the two tenants of the demo; the webhooks of the first go to `inboxUrl`. */
@@ -17,7 +18,8 @@ export async function startScalePlatform(
   inboxUrl: string,
   postgresSettings: Readonly<Record<string, string>> = {},
 ) {
-  const adminUrl = await scale.startPostgres(postgresSettings);
+  const postgres = await startBenchPostgres(scale.closers, postgresSettings);
+  const { socketUrl: adminUrl, pid: postgresPid } = postgres;
   const secrets = makeSecrets();
   const databaseUrls = await prepareDatabases(adminUrl, secrets);
   const ports = await choosePorts({ first: 0, host: HOST });
@@ -28,5 +30,6 @@ export async function startScalePlatform(
     { log, closers: scale.closers, metrics, health: new Health() },
   );
   const access = { baseUrl, platformKey: secrets.platformKey, inboxUrl };
-  return { ...access, adminUrl, databaseUrls, metrics, settled, ...(await seedDemoData(access)) };
+  const records = await seedDemoData(access);
+  return { ...access, ...records, adminUrl, postgresPid, databaseUrls, metrics, settled };
 }

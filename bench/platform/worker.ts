@@ -28,7 +28,7 @@ export interface Worker<F extends Functions> {
 
 /**
  * Starts the worker in `file`, a path below bench/. A call rejects with the error that the function
- * threw, or when the worker ends before it replied.
+ * threw, or when the worker has ended or ends before it replied.
  */
 export function startWorker<F extends Functions>(
   file: string,
@@ -54,7 +54,9 @@ export function startWorker<F extends Functions>(
       calls += 1;
       const call = Promise.withResolvers<unknown>();
       pending.set(calls, call);
-      child.send({ id: calls, name, input } satisfies CallMessage);
+      child.send({ id: calls, name, input } satisfies CallMessage, (error) => {
+        if (error) call.reject(error);
+      });
       return call.promise as never;
     },
     async close() {

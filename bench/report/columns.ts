@@ -15,6 +15,17 @@ export function formatColumns(rows: readonly string[][]): string[] {
   });
 }
 
+/** In place of a figure. */
+export const NOT_MEASURED = '–';
+
+export function formatMs(value: number | undefined): string {
+  return value === undefined ? NOT_MEASURED : `${formatNumber(value)} ms`;
+}
+
+export function formatMebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}
+
 /** Formats a number with three significant digits below 100, and without decimals from 100 on. */
 export function formatNumber(value: number): string {
   const decimals = value >= 100 ? 0 : value >= 10 ? 1 : 2;

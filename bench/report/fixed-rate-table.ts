@@ -2,7 +2,7 @@
 import type { FixedRateResults, MeasuredStage } from '../measurements/fixed-rates.ts';
 import type { RateStage } from '../plan.ts';
 import type { RunMode } from '../platform/run-mode.ts';
-import { formatColumns, formatNumber } from './columns.ts';
+import { formatColumns, formatMs, formatNumber, NOT_MEASURED } from './columns.ts';
 
 /** In milliseconds. */
 interface StageTargets {
@@ -25,10 +25,7 @@ const TARGETS: Record<RunMode, Record<string, StageTargets>> = {
 };
 
 const HEAD = ['request → first byte', 'p50', 'target', 'p99', 'target', 'CPU', 'target'];
-const NOT_MEASURED = '–';
 
-const ms = (value: number | undefined) =>
-  value === undefined ? NOT_MEASURED : `${formatNumber(value)} ms`;
 const atMost = (value: number | undefined) => (value === undefined ? '' : `≤ ${value} ms`);
 const labelOf = ({ perSecond, applications }: RateStage) =>
   `${formatNumber(perSecond)}/s to ${applications} applications`;
@@ -46,8 +43,8 @@ function stageRow(stage: MeasuredStage, targets: Record<string, StageTargets>): 
   const target = targets[`${stage.perSecond} ${stage.applications}`];
   return [
     labelOf(stage),
-    ...[ms(load?.latencyMs.p50), atMost(target?.p50)],
-    ...[ms(load?.latencyMs.p99), atMost(target?.p99)],
-    ...[ms(load?.cost?.cpuMs), atMost(target?.cpu)],
+    ...[formatMs(load?.latencyMs.p50), atMost(target?.p50)],
+    ...[formatMs(load?.latencyMs.p99), atMost(target?.p99)],
+    ...[formatMs(load?.cost?.cpuMs), atMost(target?.cpu)],
   ];
 }

@@ -2,7 +2,7 @@
 import type { SoakResults } from '../measurements/soak.ts';
 import type { Comparison, TableSizeResults } from '../measurements/table-size.ts';
 import type { RunMode } from '../platform/run-mode.ts';
-import { formatColumns, formatNumber } from './columns.ts';
+import { formatColumns, formatMebibytes, formatNumber, NOT_MEASURED } from './columns.ts';
 
 const SHARE_TARGET = '≥ 90 %';
 /** The size of V8's smallest object: a leak of one object per delivery exceeds it. */
@@ -38,10 +38,10 @@ export function soakTable(
   const head = names.flatMap((name) => [`${name}: heap`, 'resident']);
   const rows = periods.map((memory, index) => [
     `after ${((index + 1) * periodMs) / 1_000} s`,
-    ...names.flatMap((name) => [
-      mebibytes(memory[name]?.heapBytes),
-      mebibytes(memory[name]?.residentBytes),
-    ]),
+    ...names.flatMap((name) => {
+      const { heapBytes, residentBytes } = memory[name] ?? {};
+      return [heapBytes, residentBytes].map((it) => (it === undefined ? '' : formatMebibytes(it)));
+    }),
   ]);
   const grown = Object.values(growth).flatMap(({ heapBytesPerDelivery, residentShare }) => [
     `${formatNumber(heapBytesPerDelivery)} B`,
@@ -58,10 +58,6 @@ export function soakTable(
 }
 
 function mean(values: readonly number[]): string {
-  if (values.length === 0) return '–';
+  if (values.length === 0) return NOT_MEASURED;
   return formatNumber(values.reduce((sum, value) => sum + value, 0) / values.length);
-}
-
-function mebibytes(bytes: number | undefined): string {
-  return bytes === undefined ? '' : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }

@@ -1,7 +1,7 @@
 /** The table of rates, latencies and CPU times: one column per run mode, with the targets beside it. */
 import type { ThroughputResults } from '../measurements/throughput.ts';
 import type { RunMode } from '../platform/run-mode.ts';
-import { formatColumns, formatNumber } from './columns.ts';
+import { formatColumns, formatMs, formatNumber, NOT_MEASURED } from './columns.ts';
 
 interface Row {
   label: string;
@@ -9,10 +9,6 @@ interface Row {
   targets?: Record<RunMode, string>;
 }
 
-const NOT_MEASURED = '–';
-
-const ms = (value: number | undefined) =>
-  value === undefined ? NOT_MEASURED : `${formatNumber(value)} ms`;
 const rate = (perSecond: number | undefined) =>
   perSecond === undefined ? NOT_MEASURED : `${formatNumber(perSecond)}/s`;
 const targets = (oneProcess: string, processes: string) => ({
@@ -34,15 +30,15 @@ const ROWS: Row[] = [
     value: ({ writes }) => `${formatNumber(writes.shareOfLimit * 100)} %`,
     targets: targets('≥ 75 %', '≥ 35 %'),
   },
-  { label: '  CPU time per decision', value: ({ writes }) => ms(writes.cost?.cpuMs) },
+  { label: '  CPU time per decision', value: ({ writes }) => formatMs(writes.cost?.cpuMs) },
   { label: '  at half of that rate', value: ({ writesAtHalfLoad: half }) => rate(half.perSecond) },
   {
     label: '    request → answer: p50',
-    value: ({ writesAtHalfLoad: half }) => ms(half.latencyMs.p50),
+    value: ({ writesAtHalfLoad: half }) => formatMs(half.latencyMs.p50),
   },
   {
     label: '    request → answer: p99',
-    value: ({ writesAtHalfLoad: half }) => ms(half.latencyMs.p99),
+    value: ({ writesAtHalfLoad: half }) => formatMs(half.latencyMs.p99),
   },
   {
     label: 'request → delivered webhook',
@@ -51,7 +47,7 @@ const ROWS: Row[] = [
   },
   {
     label: '  CPU time per delivery',
-    value: ({ deliveries }) => ms(deliveries.cost?.cpuMs),
+    value: ({ deliveries }) => formatMs(deliveries.cost?.cpuMs),
     targets: targets('≤ 0.4 ms', '≤ 0.7 ms'),
   },
   {
@@ -60,32 +56,32 @@ const ROWS: Row[] = [
   },
   {
     label: '    request → first byte: p50',
-    value: ({ deliveriesAtHalfLoad: half }) => ms(half.latencyMs.p50),
+    value: ({ deliveriesAtHalfLoad: half }) => formatMs(half.latencyMs.p50),
     targets: targets('≤ 6 ms', '≤ 15 ms'),
   },
   {
     label: '    request → first byte: p99',
-    value: ({ deliveriesAtHalfLoad: half }) => ms(half.latencyMs.p99),
+    value: ({ deliveriesAtHalfLoad: half }) => formatMs(half.latencyMs.p99),
     targets: targets('≤ 25 ms', '≤ 50 ms'),
   },
   {
     label: '    commit → first byte: p50',
-    value: ({ deliveriesAtHalfLoad: half }) => ms(half.sinceCommitMs.p50),
+    value: ({ deliveriesAtHalfLoad: half }) => formatMs(half.sinceCommitMs.p50),
   },
   {
     label: '    commit → first byte: p99',
-    value: ({ deliveriesAtHalfLoad: half }) => ms(half.sinceCommitMs.p99),
+    value: ({ deliveriesAtHalfLoad: half }) => formatMs(half.sinceCommitMs.p99),
   },
   {
     label: '    delay of the load generator: p99',
-    value: ({ deliveriesAtHalfLoad: half }) => ms(half.lateMs.p99),
+    value: ({ deliveriesAtHalfLoad: half }) => formatMs(half.lateMs.p99),
   },
   {
     label: 'webhooks delivered from a backlog',
     value: ({ backlog }) => rate(backlog.perSecond),
     targets: targets('≥ 11,000/s', '≥ 9,000/s'),
   },
-  { label: '  CPU time per delivery', value: ({ backlog }) => ms(backlog.cost?.cpuMs) },
+  { label: '  CPU time per delivery', value: ({ backlog }) => formatMs(backlog.cost?.cpuMs) },
   {
     label: 'relay alone: outbox → Kafka',
     value: ({ stages }) => rate(stages?.relayPerSecond),
@@ -119,6 +115,6 @@ export function throughputTable(measured: readonly MeasuredRunMode[]): string[] 
 export function cpuLine({ runMode, results }: MeasuredRunMode): string[] {
   const { cost } = results.deliveries;
   if (cost === undefined) return [];
-  const times = Object.entries(cost.byProcess).map(([name, cpuMs]) => `${name} ${ms(cpuMs)}`);
+  const times = Object.entries(cost.byProcess).map(([name, cpuMs]) => `${name} ${formatMs(cpuMs)}`);
   return [`CPU time per delivery, ${runMode}: ${times.join(', ')}`];
 }

@@ -1,5 +1,4 @@
 /** The time and the CPU of each step of one webhook at 700 a second, in one process, adding up to the whole. */
-import { readServerPid } from '../data/server-pid.ts';
 import { runSql } from '../data/sql.ts';
 import { copySubmission } from '../data/submissions.ts';
 import { vacuumAll } from '../data/vacuum.ts';
@@ -119,9 +118,9 @@ interface Counters {
 
 const METHODS = ['RecordDecision', 'FindRecipients'] as const;
 
-async function readCounters({ adminUrl, metrics }: Platform): Promise<Counters> {
+async function readCounters({ postgresPid, metrics }: Platform): Promise<Counters> {
   const { user, system } = process.cpuUsage();
-  const times = await readCpuTimes({ postgres: await readServerPid(adminUrl) });
+  const times = await readCpuTimes({ postgres: postgresPid() });
   const text = await metrics.text();
   const figure = (method: string, kind: string) => {
     const line = new RegExp(

@@ -9,6 +9,7 @@ import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import pg from 'pg';
 import { runSql } from '../data/sql.ts';
 import { summarizeTimes } from '../load/latency.ts';
+import { startBenchPostgres } from '../platform/bench-postgres.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
 
 const WRITERS = 1_000;
@@ -27,7 +28,8 @@ type Call = (db: Queryable, id: number) => Promise<unknown>;
 const writeRow: Call = (db, id) => write.run(db, [id]);
 
 async function measure(scale: Scale): Promise<void> {
-  const { decisions: url } = await prepareDatabases(await scale.startPostgres(), makeSecrets());
+  const { socketUrl } = await startBenchPostgres(scale.closers);
+  const { decisions: url } = await prepareDatabases(socketUrl, makeSecrets());
   const database = await openDatabase({
     url,
     name: 'bench',

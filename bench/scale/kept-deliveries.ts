@@ -1,7 +1,6 @@
 /** Webhooks beside 50,000,000 kept deliveries and beside none, in turns; needs 30 GB of disk and a quarter of an hour. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { insertKeptHistory, KEPT_DAYS } from '../data/kept-history.ts';
-import { readServerPid } from '../data/server-pid.ts';
 import { runSql } from '../data/sql.ts';
 import { vacuumAll } from '../data/vacuum.ts';
 import { makeDeliveryOperation } from '../load/delivery.ts';
@@ -129,8 +128,8 @@ async function runRound({ platform, ...side }: Side): Promise<Round> {
 }
 
 /** The CPU time so far of this process and of the platform's PostgreSQL. */
-async function readCpuMs({ adminUrl }: Platform): Promise<number> {
-  const times = await readCpuTimes({ postgres: await readServerPid(adminUrl) });
+async function readCpuMs({ postgresPid }: Platform): Promise<number> {
+  const times = await readCpuTimes({ postgres: postgresPid() });
   const { user, system } = process.cpuUsage();
   return (times?.postgres ?? 0) + (user + system) / 1_000;
 }

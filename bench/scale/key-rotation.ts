@@ -15,6 +15,7 @@ import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
 import { runSql } from '../data/sql.ts';
+import { startBenchPostgres } from '../platform/bench-postgres.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
 
 const APPLICANTS = 5_000_000;
@@ -31,7 +32,7 @@ const OLD = `k1:${randomBytes(32).toString('base64')}`;
 const NEW = `k2:${randomBytes(32).toString('base64')}`;
 
 async function measure(scale: Scale): Promise<void> {
-  const adminUrl = await scale.startPostgres();
+  const { socketUrl: adminUrl } = await startBenchPostgres(scale.closers);
   const url = (await prepareDatabases(adminUrl, makeSecrets())).applications;
   await (await start(url, `${OLD},${NEW}`)).close();
 

@@ -9,6 +9,7 @@ import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { runSql } from '../data/sql.ts';
 import { startEventFlow } from '../load/event-flow.ts';
 import { summarizeTimes } from '../load/latency.ts';
+import { startBenchPostgres } from '../platform/bench-postgres.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
 
 const INBOX_ROWS = 5_000_000;
@@ -25,7 +26,8 @@ const nameOf = (Migration: Migration) => new Migration().name ?? '';
 const FIRST_BY_DAY = MIGRATIONS.findIndex((it) => nameOf(it).startsWith('InboxByDay'));
 
 async function measure(scale: Scale): Promise<void> {
-  const urls = await prepareDatabases(await scale.startPostgres(), makeSecrets());
+  const { socketUrl } = await startBenchPostgres(scale.closers);
+  const urls = await prepareDatabases(socketUrl, makeSecrets());
   const url = urls.decisions;
   const log = createLog('bench', { level: 'error', pretty: true });
   const database = await openDatabase({

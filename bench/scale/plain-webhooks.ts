@@ -1,10 +1,10 @@
 /** CPU and latency of the platform's webhooks, in turns with a plain program of the same round trips, without the platform's rules. */
-import { readServerPid } from '../data/server-pid.ts';
 import { copySubmission } from '../data/submissions.ts';
 import { vacuumAll } from '../data/vacuum.ts';
 import type { FixedRateLoad } from '../load/load-patterns.ts';
 import type { LoadWorker, Writer } from '../load/load-worker.ts';
 import { startBenchPlatform } from '../platform/bench-platform.ts';
+import { startBenchPostgres } from '../platform/bench-postgres.ts';
 import { readCpuTimes } from '../platform/cpu-cost.ts';
 import type { PlainWorker } from '../platform/plain-worker.ts';
 import { startWorker, type Worker } from '../platform/worker.ts';
@@ -78,7 +78,7 @@ async function startPlatform(scale: Scale) {
 
 /** The same load, at the plain program and its own PostgreSQL. */
 async function startPlainProgram(scale: Scale, writer: Writer): Promise<Program> {
-  const databaseUrl = await scale.startPostgres();
+  const { socketUrl: databaseUrl, pid } = await startBenchPostgres(scale.closers);
   const worker = startWorker<PlainWorker>('platform/plain-worker.ts');
   scale.closers.add('plain program', worker.close);
   const loadWorker = startWorker<LoadWorker>('load/load-worker.ts');
@@ -86,7 +86,7 @@ async function startPlainProgram(scale: Scale, writer: Writer): Promise<Program>
   const inboxUrl = await loadWorker.call('startReceiver', undefined);
   const baseUrl = await worker.call('start', { databaseUrl, inboxUrl });
   await loadWorker.call('setWriter', { name: KIND.writer, writer: { ...writer, baseUrl } });
-  const pids = { node: worker.pid, postgres: await readServerPid(databaseUrl) };
+  const pids = { node: worker.pid, postgres: pid() };
   const settled = () => worker.call('settled', undefined);
   return { name: 'plain program', loadWorker, pids, settled };
 }

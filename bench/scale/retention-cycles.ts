@@ -13,6 +13,7 @@ import pg from 'pg';
 import { insertKeptHistory } from '../data/kept-history.ts';
 import { runSql } from '../data/sql.ts';
 import { summarizeTimes } from '../load/latency.ts';
+import { startBenchPostgres } from '../platform/bench-postgres.ts';
 import { measureScale, type Scale } from '../scale-subject.ts';
 
 const CYCLES = 10;
@@ -29,7 +30,8 @@ const DATABASES = {
 const NAMES = Object.keys(DATABASES) as (keyof typeof DATABASES)[];
 
 async function measure(scale: Scale): Promise<void> {
-  const urls = await prepareDatabases(await scale.startPostgres(), makeSecrets());
+  const { socketUrl } = await startBenchPostgres(scale.closers);
+  const urls = await prepareDatabases(socketUrl, makeSecrets());
   const log = createLog('bench', { level: 'error', pretty: true });
   for (const { name, database } of [decisions, webhookDispatcher]) {
     await migrate(urls[name], [...database.migrations], log);
