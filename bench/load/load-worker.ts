@@ -21,6 +21,8 @@ import { startReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 
 /** Whose decisions are recorded, and on which applications. */
 export interface Writer {
+  /** `platform` by default. */
+  api?: keyof typeof REQUESTS;
   baseUrl: string;
   key: string;
   creditorId: string;
@@ -32,6 +34,22 @@ export interface OperationKind {
   writer: string;
   endsWith: 'answer' | 'webhook';
 }
+
+type Decision = Omit<typeof DECISION, 'conditions'> & { applicationId: string; conditions: string };
+
+export const SVIX_EVENT_TYPE = 'decision.recorded';
+
+/** How a decision is sent: to the platform as itself, to Svix as the payload of a message. */
+const REQUESTS = {
+  platform: (decision: Decision, creditorId: string) => ({
+    path: `/applications/${decision.applicationId}/creditors/${creditorId}/decision`,
+    body: decision,
+  }),
+  svix: (payload: Decision) => ({
+    path: `/app/${payload.applicationId}/msg/`,
+    body: { eventType: SVIX_EVENT_TYPE, payload },
+  }),
+};
 
 interface WithKind {
   kind: OperationKind;
@@ -113,23 +131,24 @@ function makeOperation(
 ): Operation {
   const writer = writers.get(name);
   if (writer === undefined) throw new Error(`there is no writer ${name}`);
-  const { pool, key, creditorId, applicationIds, baseUrl } = writer;
+  const { api = 'platform', pool, key, creditorId, applicationIds, baseUrl } = writer;
   const { pathname } = new URL(baseUrl);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 
   return async () => {
     written += 1;
-    const applicationId = applicationIds[written % applicationIds.length];
+    const applicationId = applicationIds[written % applicationIds.length] as string;
     const marker = String(written);
     const conditions = `${marker} ${DECISION.conditions}`;
     const arrival = endsWith === 'webhook' ? receiver?.waitFor(marker) : undefined;
+    const request = REQUESTS[api]({ ...DECISION, applicationId, conditions }, creditorId);
     const { statusCode, body } = await pool.request({
       method: 'POST',
-      path: `${pathname}/applications/${applicationId}/creditors/${creditorId}/decision`,
+      path: pathname + request.path,
       headers,
-      body: JSON.stringify({ ...DECISION, applicationId, conditions }),
+      body: JSON.stringify(request.body),
     });
-    if (statusCode !== 200) {
+    if (statusCode >= 300) {
       const answer = `answered ${statusCode}: ${await body.text()}`;
       throw answer.includes(UNDER_WAY) ? new NotKeptUpError(answer) : new Error(answer);
     }
