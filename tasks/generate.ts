@@ -4,26 +4,24 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { runTool } from './checks.ts';
 
-if (await runTool('buf', ['generate'], 'proto')) {
-  // Imported only now, because the services import the generated code.
-  const { SERVICES } = await import('../deploy/platform/services.ts');
-  const { composeFile } = await import('../deploy/compose/compose-file.ts');
-  const { settingsPage } = await import('../deploy/platform/settings-page.ts');
-  await writeFile('deploy/compose.yaml', composeFile(SERVICES));
-  await writeFile('docs/settings.md', settingsPage(SERVICES));
-  const { chartValues } = await import('../deploy/chart/chart-values.ts');
-  const { valuesSchema } = await import('../deploy/chart/values-schema.ts');
-  const values = 'charts/creditlane/values.yaml';
-  await writeFile(values, chartValues(await readFile(values, 'utf8'), SERVICES));
-  await writeFile('charts/creditlane/values.schema.json', valuesSchema(SERVICES));
-  const { externalSecrets } = await import('../deploy/chart/external-secrets.ts');
-  await writeFile('charts/creditlane/external-secrets.yaml', externalSecrets(SERVICES));
-  const { conformancePage } = await import('../test/conformance/conformance-page.ts');
-  await writeFile('docs/conformance.md', conformancePage());
-  const types = await runTool(process.execPath, [
-    'services/gateway/document/code-generation/generate-types.ts',
-  ]);
-  process.exitCode = types ? 0 : 1;
-} else {
-  process.exitCode = 1;
-}
+if (!(await runTool('buf', ['generate'], 'proto'))) process.exit(1);
+
+// Imported only now, because the services import the generated code.
+const { SERVICES } = await import('../deploy/platform/services.ts');
+const { composeFile } = await import('../deploy/compose/compose-file.ts');
+const { settingsPage } = await import('../deploy/platform/settings-page.ts');
+await writeFile('deploy/compose.yaml', composeFile(SERVICES));
+await writeFile('docs/settings.md', settingsPage(SERVICES));
+const { chartValues } = await import('../deploy/chart/chart-values.ts');
+const { valuesSchema } = await import('../deploy/chart/values-schema.ts');
+const values = 'charts/creditlane/values.yaml';
+await writeFile(values, chartValues(await readFile(values, 'utf8'), SERVICES));
+await writeFile('charts/creditlane/values.schema.json', valuesSchema(SERVICES));
+const { externalSecrets } = await import('../deploy/chart/external-secrets.ts');
+await writeFile('charts/creditlane/external-secrets.yaml', externalSecrets(SERVICES));
+const { conformancePage } = await import('../test/conformance/conformance-page.ts');
+await writeFile('docs/conformance.md', conformancePage());
+const types = await runTool(process.execPath, [
+  'services/gateway/document/code-generation/generate-types.ts',
+]);
+process.exitCode = types ? 0 : 1;

@@ -1,8 +1,8 @@
 /**
  * The transactional inbox: a consumer handles each event once, in one transaction with the rows that
- * it writes for the event. An event that cannot be handled becomes a dead letter and blocks no other. An event that alone takes
- * longer than a statement may is no such one, because a busy database looks the same: it is tried again until it succeeds, and
- * the later events of its partition wait. The log names it, and CreditlaneEventsNotCompared fires.
+ * it writes for the event. An event that cannot be handled becomes a dead letter and blocks no other. An event that even alone
+ * exceeds the time limit of a statement does not become one, because a busy database has the same effect: the event is tried
+ * again until it succeeds, and the later events of its partition wait. The log names it, and CreditlaneEventsNotCompared fires.
  *
  * A batch is applied in one round trip where `writeInOneRoundTrip` can, and otherwise in two. When a statement takes longer than
  * it may, the batch is applied in chunks, which are halved until they are fast enough. When the database or `planWrites` refuses

@@ -1,6 +1,6 @@
 /**
- * Waits for locks by work that is not urgent. Statements of requests wait behind such a wait, so it ends soon, lets them run, and
- * is tried again.
+ * Waits for locks, by work that is not urgent. Statements of requests queue behind such a wait, so it is soon given up, which
+ * lets them run, and tried again after a pause.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { isLockTimeout } from './error-classes.ts';

@@ -109,7 +109,7 @@ function middlewareOf(
   ];
 }
 
-/** Validators and handlers were made from the same list of operations. */
+/** Throws for no operation: validators and handlers were made from the same list. */
 function required<T>(found: ReadonlyMap<string, T>, { id }: Operation): T {
   const part = found.get(id);
   if (part === undefined) throw new Error(`operation ${id} is incomplete`);

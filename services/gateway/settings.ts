@@ -3,7 +3,7 @@ import { HOST } from '@creditlane/rpc/serve';
 import { type SettingValues, setting } from '@creditlane/runtime/setting';
 import { parsePublicUrl } from './public-url.ts';
 
-/** Leads back to the machine that follows the link. */
+/** A link that begins with it leads each client to the client's own machine. */
 export const DEFAULT_PUBLIC_URL = 'http://127.0.0.1:8080';
 
 export const SETTINGS = {

@@ -4,8 +4,8 @@
  * An operator redrives a dead letter (redrives.ts): the running consumer gets its message again, in a version
  * that can handle it. The inbox does not contain the event, because its row was rolled back with the failed
  * attempt. A consumer that compares a submission's sequence numbers drops the event when it has handled
- * a later event of that submission, because an older decision must not follow a newer one. So only the
- * last event of its submission takes effect; the other dead letters stay as a record.
+ * a later event of that submission, because an older decision must not follow a newer one. The dropped event
+ * is in the inbox then, so that its dead letter counts as handled, too.
  */
 import { createHash } from 'node:crypto';
 import type { EventMessage } from '@creditlane/events/message';

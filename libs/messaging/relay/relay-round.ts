@@ -119,8 +119,9 @@ export class RelayRounds {
       this.#unwritable.add(failedPartitions, messages);
     });
     this.#marks.unmarked.add([...outgoing.keys()], leases);
-    // After an event that this round has not published, an event of the same key may remain. It is read again, with the one
-    // before: their partition may be writable by now, and then the next round would publish what remains first.
+    // When this round has left an event unpublished, a later event of its key may be among the rows that remain. The next
+    // round reads both again: from the remaining rows it would publish the later event first if their partition is writable
+    // by then.
     const isAllPublished = divertedCount === 0 && outgoing.size === prepared;
     if (remaining.length > 0 && isAllPublished) this.#remaining = { leases, rows: remaining };
     const mayBeCutOff = areRemaining || rows.length >= MAX_SHARD_BATCH;

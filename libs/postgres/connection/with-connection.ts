@@ -82,9 +82,9 @@ function askFor(pool: pg.Pool, call: WaitingCall): void {
 }
 
 /**
- * Called when a new connection fails whose call has got another one meanwhile. When fewer connections are under way than calls
- * wait, the oldest call asks for one. If that call has waited for the pool's time limit, it is refused instead: so no call waits
- * for more than twice that time.
+ * Called when the connection that a call asked for fails, after the call was given another one. When fewer connections are under
+ * way than calls wait, the oldest call asks for one. If that call has waited for the pool's time limit, it is refused instead:
+ * so no call waits for more than twice that time.
  */
 function replaceFailed(pool: pg.Pool, error: unknown): void {
   const { calls, asked } = queueOf(pool);

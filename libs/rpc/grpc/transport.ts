@@ -55,7 +55,7 @@ export function openGrpcTransport(address: string, certificates?: Certificates):
   const unary: UnaryCall = async (method, signal, timeoutMs, header, input) => {
     const endMs = Date.now() + timeoutMs;
     if (!connectivity.isConnected) {
-      // Of half of the call's time, so that the call fails as unavailable, which it is, and not at its deadline.
+      // For half of the call's time at most, so that a call to a peer that stays away fails as unavailable, not at its deadline.
       await connectivity.returned(timeoutMs / 2, signal);
       if (signal?.aborted) throw cancelled();
       if (isClosed) throw new ConnectError('the client is closed', Code.Unavailable);

@@ -1,4 +1,4 @@
-/** Looks at the end of every chain of the audit log all the time: a broken one raises an alert. */
+/** Looks at the end of every chain of the audit log every minute, and exports how many are broken, for an alert. */
 import { UnknownKeyError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';

@@ -48,7 +48,7 @@ export const BUREAU_SETTINGS = {
     min: '1s',
     max: '120s',
     about:
-      'How long an inquiry may take that has its access token and its turn, and must have been sent in half of that time; it waits for them half as long before. The Helm chart lets the pods take 12 s longer to close.',
+      'How long an inquiry may take once it has its access token and its turn. It must have been sent in half of that time, and waits as long as that half for the token and the turn. The Helm chart lets the pods take 12 s longer to close.',
   }),
   maxConnections: setting.integer('BUREAU_CONNECTIONS', {
     default: 16,

@@ -129,8 +129,8 @@ export function mayPass(err: unknown): boolean {
 }
 
 /**
- * Gives the pull back for another attempt, or ends it after the last one. A young pull that waits for the platform makes
- * no attempt: the failure says nothing of the bureau.
+ * Gives the pull back for another attempt, or ends it after the last one. What the platform lacks counts as no attempt of a
+ * pull younger than PLATFORM_WITHIN_MS: it says nothing about the bureau.
  */
 export async function retryOrEnd(
   deps: RecordEndingDeps,
@@ -217,10 +217,10 @@ const BETWEEN_RECORDINGS = { baseMs: 100, capMs: 2_000 };
 const FAILURES_PER_LINE = 100;
 
 /**
- * Makes the change, again and again while the database is away or the ring lacks a key. With `hasAnswer` it does so until the
+ * Makes the change, again and again while the database is away or the ring lacks a key. With `hasAnswer` it goes on until the
  * process has ended its connections: an answer cannot be asked for twice, because another inquiry harms the consumer. Without,
- * it gives up after PLATFORM_WITHIN_MS, and the pull is taken over. The pull is still one of those that its process runs at most, and
- * its lease is renewed; where that fails, the outcome is UNKNOWN until then.
+ * it gives up after PLATFORM_WITHIN_MS, and the pull is taken over. Meanwhile the pull counts towards `maxPulls`, and its lease
+ * is renewed; once the lease has ended, other replicas record UNKNOWN, which the answer replaces.
  */
 async function untilRecorded<T>(
   { pool, log }: RecordEndingDeps,

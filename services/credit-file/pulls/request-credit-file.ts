@@ -134,7 +134,7 @@ const RECORDED_REFUSALS = new Set([
   'bureau_credentials_missing',
 ]);
 
-/** Records a refusal, and throws it; one that cannot be recorded is the cause of the error that kept it from that. */
+/** Records a refusal, and throws it. When it cannot be recorded, throws the error of the record, with the refusal as its cause. */
 async function recordRefusal(
   deps: RequestCreditFileDeps,
   applicantCall: ApplicantCall,

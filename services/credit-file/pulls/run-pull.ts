@@ -69,7 +69,7 @@ export async function runPull(
   const found = await findPermittedSubject(deps, pull, stop);
   if (typeof found === 'function') return found();
 
-  // Asks once more, when nothing is before the inquiry: a consent that was revoked while it waited permits nothing.
+  // Called once the access token and a connection are there. A consent that was revoked meanwhile permits no inquiry.
   const prepare = async () => {
     const subject = await findPermittedSubject(deps, pull, stop);
     if (typeof subject === 'function') return { instead: subject };

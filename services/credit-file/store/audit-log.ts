@@ -168,7 +168,8 @@ function toRecord({ actorKind: kind, actorId: id, ...record }: RecordRow): Chain
   return { ...record, actor: { kind, id } };
 }
 
-// The retailers with records are read one by one from the primary key: without a head they have a chain, too.
+// Retailers with records and without a head have a chain, too. They are read one by one from the primary key, because the
+// table has many records of each.
 const selectChains = defineStatement<
   { chain_retailer_id: string; sealed: Buffer | null; previousHash: Buffer | null } & (
     | RecordRow

@@ -95,8 +95,8 @@ const endLostRows = defineStatement<PullRow>(
 );
 
 /**
- * Ends the retailer's pulls whose owner died after it had sent the inquiry: their outcome is unknown. Those of `own`
- * stay: this process runs them, and a database that was away longer than their leases kept it from renewing these.
+ * Ends the retailer's pulls whose owner died after it had sent the inquiry: their outcome is unknown. The pulls in `own`
+ * stay: this process runs them, and their leases may have ended while the database was away.
  */
 export function endLostPulls(
   db: Queryable,

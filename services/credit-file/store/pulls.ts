@@ -151,7 +151,10 @@ const forgetIdsOfErased = defineStatement(
      AND request_key IS NOT NULL`,
 );
 
-/** As `forgetCallerRequestIds`, of all erased applicants: those of before an erasure forgot them, or of a backup. */
+/**
+ * As `forgetCallerRequestIds`, for all erased applicants: earlier versions left the ids at an erasure, and a restored
+ * backup brings them back.
+ */
 export async function forgetCallerRequestIdsOfErased(db: Queryable): Promise<void> {
   await forgetIdsOfErased.run(db);
 }
@@ -166,8 +169,8 @@ const selectLatest = defineStatement<PullRow>(
 );
 
 /**
- * The last requested pull of the retailer's applicant, as if those of before an erasure, and one whose file was purged,
- * had never been. A request that joined a pull counts like the one that made it.
+ * The last requested pull of the retailer's applicant. Pulls of before an erasure, and complete ones whose file was purged,
+ * do not count. A request that joined a pull counts like the one that made it.
  */
 export async function findLatestPull(
   db: Queryable,

@@ -108,7 +108,8 @@ function read(
     };
     const onEnd = () => {
       settle();
-      // Node has refused the request with 408, and parses what comes after that: the client was told that nothing is done.
+      // The socket is not writable after a 408 for this request. Node goes on parsing, and the client was told that the
+      // request has no effect.
       if (req.socket.writable) resolve(received.bytes());
       else reject(cancelled());
     };

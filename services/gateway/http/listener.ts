@@ -38,9 +38,9 @@ export interface ListenerOptions extends Address {
 
 /**
  * Announced in `Keep-Alive`: how long an idle connection is kept at least. Three seconds shorter than the drain of the chart
- * (`shutdown.drainSeconds`): a client that follows it, and whose process does not stand still for that long, sends nothing on
- * a connection that was idle for the whole drain. Longer than the two seconds that undici, the client of Node's fetch, leaves
- * before the announced time: it would else open a connection for each request.
+ * (`shutdown.drainSeconds`): a client that follows the announcement, and whose process does not stand still for three seconds,
+ * sends nothing on a connection that was idle for the whole drain. Longer than two seconds: undici, the client of Node's fetch,
+ * ends an idle connection two seconds before the announced time, and would open one for each request.
  */
 export const ANNOUNCED_IDLE_MS = 4_000;
 /** An idle connection is closed after 65 s: later than load balancers close theirs, after 60 s as a rule. */

@@ -50,7 +50,7 @@ export class UnparsedBytes {
     exchange.res.once('close', () => unanswered.splice(unanswered.indexOf(exchange), 1));
   }
 
-  /** Whether the request came after the bytes that are refused, or they are in its body: then nothing may handle it. */
+  /** Whether refused bytes are in the body of the request, or came before the request: then nothing may handle it. */
   isRefused({ socket, complete }: IncomingMessage): boolean {
     return !complete && this.#refused.has(socket);
   }
@@ -69,7 +69,8 @@ export class UnparsedBytes {
     this.#refused.add(socket);
     const [line, code, message] = REFUSALS[error.code ?? ''] ?? MALFORMED;
     this.#onRefusal(code);
-    // As after a whole request, a client that ends the connection gets no answer that was still under way.
+    // A client that ends its side of the connection gets no answer that is still under way. After a whole request Node does
+    // the same.
     if (error.code === CLIENT_HAS_ENDED && this.#lastComplete(socket) !== undefined) socket.end();
     else this.#answerInTurn(socket, textOf(line, code, message));
   }

@@ -18,7 +18,7 @@ import { promoteNextQuery } from '../store/pending/lanes.ts';
 
 export interface EndPendingDeps {
   readonly pool: Database['pool'];
-  /** Loses the deliveries that end, and gets those that are promoted because the destination was enabled. */
+  /** Drops the deliveries that have ended, and gets those that are promoted when the destination was enabled meanwhile. */
   readonly queue: Pick<DeliveryQueue, 'add' | 'dropEnded'>;
   readonly leaseMs: number;
 }

@@ -45,8 +45,8 @@ export async function readOwnDestination(
 }
 
 /**
- * Pauses the destination for `hours` from now on, in the place of a pause that it has. This process reads the pause at once,
- * the others with their next look at the circuit breakers; from then on each begins no request but those of test events.
+ * Pauses the destination for `hours` from now on. A pause that it has is replaced. This process reads the pause at once, and
+ * each other one when it next reads the circuit breakers; from then on it begins no requests but those of test events.
  *
  * @throws Fault `destination_not_found`, or a fault of the idempotency key
  */

@@ -3,7 +3,7 @@ import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import type { LeasedDelivery } from './delivery.ts';
 
-/** Within this time the queue remembers when deliveries become due; the claimer's poll finds later ones. */
+/** When deliveries become due is remembered within this time; the claimer's poll finds later ones. */
 const REMEMBERED_MS = 60_000;
 /** Deliveries that become due within this time are claimed together. */
 const DUE_STEP_MS = 100;

@@ -3,10 +3,6 @@ import type { Database } from '@creditlane/postgres/database';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { runQuery } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
-import {
-  type PeriodicTask,
-  startPeriodicTask,
-} from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { claimDueQuery } from '../store/pending/claims.ts';
 import {
@@ -63,7 +59,7 @@ export class Claimer {
   readonly #running: Promise<void>;
   /** Whether the queue had no capacity left when a claim was to be made: then any destination may have a backlog. */
   #wasFull = false;
-  /** Beside the claims: it may wait for the lock of a delivery. */
+  /** Runs beside the claims, because it may wait for the lock of a delivery. */
   #endingHolds: Promise<void> | undefined;
   /** Whether a check for expired holds was due while others were being ended. */
   #missedHoldCheck = false;

@@ -22,7 +22,7 @@ export class OpenBreakers {
   /** The probes of this process: delivery ids, by destination id. */
   readonly #probeIds = new Map<string, string>();
   #changes = new Map<string, BreakerChange>();
-  /** Beside the changes, because a requested probe is due after any of them: revisions, by destination id. */
+  /** The revisions of the destinations for which a probe is requested, by id. They are written after the changes. */
   #requested = new Map<string, number>();
 
   /** Whether nothing but a probe may be sent to the destination. */
@@ -126,7 +126,7 @@ export class OpenBreakers {
     return changes;
   }
 
-  /** The revisions of the destinations whose probes are requested; to be written after the changes. */
+  /** What is requested; to be written after the changes. */
   takeRequested(): ReadonlyMap<string, number> {
     const requested = this.#requested;
     this.#requested = new Map();

@@ -34,7 +34,7 @@ export class QueueCapacity {
     return Math.max(0, maxInFlight * QUEUED_PER_REQUEST + slots.shared - size);
   }
 
-  /** Of a destination, whatever that of the queue. */
+  /** Of a destination, while the queue has capacity left. */
   ofDestination(id: string): number {
     const { destinations, slots, breakers, rates } = this.#deps;
     // Deliveries to a limited destination get their permits when they are claimed.

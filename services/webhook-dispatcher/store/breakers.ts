@@ -84,7 +84,7 @@ const updateUnsent = defineStatement(
    FROM unsent WHERE b.destination_id = unsent.destination_id`,
 );
 
-/** Makes other probes due after the first pause in the place of those, given by destination, that were not sent. */
+/** For probes, given by destination, that were not sent: makes another one due after the first pause. */
 export function giveBackProbesQuery(probeIds: ReadonlyMap<string, string>): Query<unknown> {
   return updateUnsent.query([[...probeIds.keys()], [...probeIds.values()], FIRST_PAUSE_MS]);
 }
@@ -116,7 +116,7 @@ const updateRequested = defineStatement(
    FROM requested WHERE b.destination_id = requested.destination_id`,
 );
 
-/** Makes the next probes due now, or soon after those that are under way, of destinations given with their revisions. */
+/** Makes the next probe of each destination, given with its revision, due now, or soon after the probe that is under way. */
 export function requestProbesQuery(revisions: ReadonlyMap<string, number>): Query<unknown> {
   return updateRequested.query([[...revisions.keys()], [...revisions.values()]]);
 }

@@ -11,7 +11,7 @@ const upsertPause = defineStatement(
      failures = 0, probe_id = NULL, probe_at = excluded.probe_at, paused_until = excluded.paused_until`,
 );
 
-/** Pauses the destination for `hours` from now on, in the place of a pause that it has. */
+/** Pauses the destination for `hours` from now on. A pause that it has is replaced. */
 export async function pauseDestination(
   tx: Queryable,
   { destinationId, revision }: DestinationRevision,

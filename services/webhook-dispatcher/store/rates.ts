@@ -97,7 +97,7 @@ export interface ClaimedRate {
   readonly nextInMs: number;
 }
 
-/** A delivery, whose `nextInMs` is null; or what a `ClaimedRate` has, and no delivery. */
+/** A delivery, with a `nextInMs` of null; or the `destinationId` and `nextInMs` of a `ClaimedRate`, with null in all other columns. */
 type ClaimedRow = LeasedDelivery & { readonly nextInMs: number | null };
 
 // `waiting` are the destinations that have a due delivery and may be sent to; of these, `rate` has those with a permit. Only their rows are

@@ -33,7 +33,7 @@ import { watchRefusals } from './refused-certificate.ts';
 export interface BureauClientOptions<Credentials extends AnyCredentials> {
   readonly format: BureauFormat<Credentials>;
   readonly hostRules: BureauHostRules;
-  /** An inquiry that has its access token and its turn. Half as long, it waits for these before. */
+  /** How long an inquiry may take once it has its access token and its turn. It waits for these half as long. */
   readonly deadlineMs: number;
   /** The most connections to one base URL, without those for access tokens. */
   readonly maxConnections: number;

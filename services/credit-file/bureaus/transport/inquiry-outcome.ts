@@ -51,7 +51,7 @@ export type InquiryOutcome =
   /** The bytes of the inquiry may have reached the bureau, and no whole answer came. */
   | { readonly kind: 'unknown'; readonly reason: UnknownReason };
 
-/** Its caller found that the inquiry must not be made, or not by this process, and does something else. */
+/** The inquiry was not sent: `prepare` has found that it must not be made, or not by this process. The caller does `instead`. */
 export interface Withdrawn<Instead> {
   readonly kind: 'withdrawn';
   readonly instead: Instead;
