@@ -1,4 +1,5 @@
-// docs/conformance.md: everything that the interface specification demands, and the test of it.
+// docs/conformance.md: everything that the interface specification demands, the test of it, and what the server restricts.
+import { RESTRICTIONS } from './restrictions.ts';
 import { SPECIFIED_EVENTS, SPECIFIED_OPERATIONS } from './specified-interface.ts';
 
 /** The titles of the tests in conformance.test.ts. */
@@ -21,6 +22,7 @@ export function conformancePage(): string {
   const ofEvents = SPECIFIED_EVENTS.map(({ name, path, signatureHeader }) => {
     return [name, `\`${path}\`, \`${signatureHeader}\``, titleOf.event(name)];
   });
+  const ofRestrictions = RESTRICTIONS.map((it) => [it.specified, it.here, it.reason]);
   return `<!-- Generated from test/conformance by npm run generate. Do not edit. -->
 
 # Conformance
@@ -34,7 +36,12 @@ content type and each field of the body.
 ${table(['operation', 'demand', 'test'], ofOperations)}
 ## Events
 
-${table(['event', 'path and signature header', 'test'], ofEvents)}`;
+${table(['event', 'path and signature header', 'test'], ofEvents)}
+## Restrictions
+
+Where the server takes or shows less than the specification allows, on purpose.
+
+${table(['specification', 'here', 'reason'], ofRestrictions)}`;
 }
 
 function table(head: string[], rows: string[][]): string {

@@ -7,6 +7,7 @@ import { recordDemoDecision } from '../platform/api-client.ts';
 import { hexSignature } from '../platform/hex-signature.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
 import { conformancePage, titleOf } from './conformance-page.ts';
+import { RESTRICTIONS } from './restrictions.ts';
 import {
   SPECIFIED_EVENTS,
   SPECIFIED_OPERATIONS,
@@ -124,6 +125,21 @@ describe.each(SPECIFIED_OPERATIONS)('the operation', (operation) => {
         expect(status, value).toBe(statuses.includes(422) ? 422 : 400);
       }
     },
+  );
+});
+
+const refusals = RESTRICTIONS.flatMap(({ refused }) => (refused === undefined ? [] : [refused]));
+test.each(refusals)('$id refuses $fields, as the restrictions say', async ({ id, fields }) => {
+  const operation = SPECIFIED_OPERATIONS.find((it) => it.id === id);
+  if (operation === undefined) throw new Error(`${id} is not specified`);
+  await setStatus('REQUESTED');
+  const { status, body } = await send(operation, { body: fields });
+  expect(status).toBe(400);
+  const pointers = body.errors.map(({ pointer }: { pointer: string }) => pointer);
+  expect(pointers.toSorted()).toEqual(
+    Object.keys(fields)
+      .map((field) => `/${field}`)
+      .toSorted(),
   );
 });
 

@@ -105,6 +105,14 @@ describe('a limit of JSON text', () => {
     },
   );
 
+  test('is kept by a value that is 64 levels below the text, and not by one below that', () => {
+    const nested = (levels: number) => `${'['.repeat(levels)}0${']'.repeat(levels)}`;
+    expect(parse(nested(64), 100)).toEqual(JSON.parse(nested(64)));
+    expect(() => parse(nested(65), 100)).toThrow(
+      expect.objectContaining({ code: 'malformed_json' }),
+    );
+  });
+
   test('counts values before it looks at their syntax, so that the scan ends early', () => {
     expect(() => parse('[0,0,0,x', 3)).toThrow('more than 3 values');
   });

@@ -1,0 +1,43 @@
+// Where this server takes or shows less than the interface specification 1.0.0 allows, on purpose.
+
+export interface Restriction {
+  specified: string;
+  here: string;
+  reason: string;
+  /** Fields of a request's body, each of which the operation refuses. */
+  refused?: { id: string; fields: Record<string, unknown> };
+}
+
+export const RESTRICTIONS: Restriction[] = [
+  {
+    specified: "a decision's figures are numbers",
+    here: '`interestRate`, `paymentAmount`, `salePrice`, `downPayment` and `term` below zero are refused',
+    reason: 'such a figure is a mistake, and a retailer would be shown it as an offer',
+    refused: {
+      id: 'recordDecision',
+      fields: { interestRate: -1, paymentAmount: -1, salePrice: -1, downPayment: -1, term: -1 },
+    },
+  },
+  {
+    specified: 'a field that is not required may be left out',
+    here: '`null` in its place is refused',
+    reason: 'a value that the sender failed to fill in would be recorded as none',
+    refused: { id: 'recordDecision', fields: { paymentAmount: null, conditions: null } },
+  },
+  {
+    specified: "`userName` and `comment` of a creditor's comment are strings",
+    here: 'blank ones are refused',
+    reason: "nobody could read them; the specification says so of a retailer user's comment",
+    refused: { id: 'commentAsCreditor', fields: { userName: ' ', comment: '' } },
+  },
+  {
+    specified: '`sin` in a credit file is a string',
+    here: 'it is masked, as `***-***-286`, without the permission `READ_SIN`',
+    reason: 'most integrations need the file and not the number',
+  },
+  {
+    specified: "a credit file's `source` may be `CREDIT_APP` or null",
+    here: 'it is the bureau',
+    reason: 'every file comes from a pull',
+  },
+];
