@@ -85,6 +85,8 @@ const findPermitting = async () => {
 test('a consent of the last release permits an inquiry for a year after it was given', async () => {
   const expiresAt = new Date(recentAt);
   expiresAt.setUTCFullYear(expiresAt.getUTCFullYear() + 1);
+  // In PostgreSQL, a year after 29 February is 28 February.
+  if (expiresAt.getUTCDate() !== recentAt.getUTCDate()) expiresAt.setUTCDate(0);
   expect(await findPermitting()).toMatchObject({
     id: ids[0],
     purpose: 'CREDIT_APPLICATION',
@@ -184,7 +186,7 @@ test('a service that no other process runs beside seals with data keys at its st
   try {
     const select = 'SELECT key_id IS NOT NULL AS has_key, sealed_with FROM applicants';
     const rows = async () => (await alone.sql.query(select)).rows;
-    await expect.poll(rows, { timeout: 10_000 }).toEqual([{ has_key: true, sealed_with: '' }]);
+    await expect.poll(rows).toEqual([{ has_key: true, sealed_with: '' }]);
   } finally {
     await alone.close();
   }

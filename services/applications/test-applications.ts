@@ -27,6 +27,7 @@ import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
+import { LONGEST_LOCK_TIMEOUT } from '@creditlane/service/test-lock-timeout';
 import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import { applications } from './service.ts';
@@ -73,6 +74,7 @@ export async function startTestApplications(
       DATABASE_POOL_SIZE: '8',
       KEY_RING: keys,
       REQUEST_DIGEST_KEY: digestKey,
+      ...LONGEST_LOCK_TIMEOUT,
     };
     const stop = async () => {
       await process.closers.close();

@@ -267,10 +267,16 @@ describe('a persona', () => {
   });
 
   test('that is slow is counted at once, and gets no answer before its time', async () => {
-    const waiting = expect(askEquifax({ lastName: 'Slow' })).rejects.toThrow('fetch failed');
+    const startedMs = performance.now();
+    const asked = askEquifax({ lastName: 'Slow' }).then(
+      () => performance.now() - startedMs,
+      () => 'cut',
+    );
     await expect.poll(lastNames).toEqual(['Slow']);
     await simulator.close();
-    await waiting;
+    // The simulator cuts the request off when it closes, which on a busy machine may be after the answer.
+    const ended = await asked;
+    if (ended !== 'cut') expect(ended).toBeGreaterThanOrEqual(3_000);
     simulator = await startBureauSimulator(OPTIONS);
   });
 });

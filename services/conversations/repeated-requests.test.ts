@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { ageStoredAnswers } from '@creditlane/idempotency/test-stored-answers';
 import { runPurge } from '@creditlane/postgres/retention';
+import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { ApplicationStatus } from '@creditlane/proto/applications/v1/application';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
+  type ConversationsFixture,
   commentAsCreditor,
   commentAsRetailer,
   inShort,
@@ -12,25 +14,30 @@ import {
   useSubmission,
 } from './test-conversations.ts';
 
-const fixture = useSubmission({ LOCK_TIMEOUT: '1s' });
+const fixture = useSubmission();
 let subject: string;
 beforeEach(() => {
   subject = randomUUID();
 });
 
 /** Adds a comment with an idempotency key; returns its id, and whether the answer was a stored one. */
-async function comment(idempotencyKey: string, text = 'x', caller = subject) {
+async function comment(
+  idempotencyKey: string,
+  text = 'x',
+  caller = subject,
+  { service, submission } = fixture,
+) {
   let replayed = false;
   const onReplayed = () => {
     replayed = true;
   };
   const options = { subject: caller, idempotencyKey, onReplayed };
-  const { id } = await commentAsCreditor(fixture.service, fixture.submission, text, options);
+  const { id } = await commentAsCreditor(service, submission, text, options);
   return { id, replayed };
 }
 
-async function stored(): Promise<string[]> {
-  const { comments } = await readAs(fixture.service, 'CREDITOR', fixture.submission);
+async function stored({ service, submission } = fixture): Promise<string[]> {
+  const { comments } = await readAs(service, 'CREDITOR', submission);
   return comments.map(inShort).reverse();
 }
 
@@ -95,18 +102,49 @@ test('twenty duplicate requests at once add one comment and get one answer', asy
   expect(await stored()).toHaveLength(1);
 });
 
-test('a request that waits too long for a held conversation adds nothing, and can be repeated', async () => {
-  await comment('before');
-  const holder = await fixture.service.sql.connect();
+/** Runs `work` while another transaction holds the lock of the conversation. */
+async function whileLocked(
+  { service, submission }: ConversationsFixture,
+  work: () => Promise<void>,
+): Promise<void> {
+  const holder = await service.sql.connect();
   try {
     await holder.query('BEGIN');
     const lock = 'SELECT FROM conversations WHERE application_id = $1 FOR UPDATE';
-    await holder.query(lock, [fixture.submission.applicationId]);
-    await expect(comment('key')).rejects.toMatchObject({ kind: 'unavailable' });
+    await holder.query(lock, [submission.applicationId]);
+    await work();
   } finally {
     await holder.query('ROLLBACK');
     holder.release();
   }
-  expect(await comment('key')).toMatchObject({ replayed: false });
-  expect(await stored()).toHaveLength(2);
+}
+
+test('a request that is refused while its duplicate waits is in progress, and repeated gets the answer', async () => {
+  const { service, submission } = fixture;
+  await comment('before');
+  let first: ReturnType<typeof comment> | undefined;
+  await whileLocked(fixture, async () => {
+    first = comment('key');
+    await untilWaiting(service.sql, 1);
+    const application = service.applications.applications.get(submission.applicationId);
+    if (application) application.status = ApplicationStatus.ARCHIVED;
+    const inProgress = { kind: 'conflict', code: 'idempotency_in_progress' };
+    await expect(comment('key')).rejects.toMatchObject(inProgress);
+  });
+  const id = (await first)?.id;
+  expect(await comment('key')).toEqual({ id, replayed: true });
+});
+
+describe('while its conversation is held for longer than the lock timeout', () => {
+  const held = useSubmission({ LOCK_TIMEOUT: '1s' });
+  const commentOnHeld = (key: string) => comment(key, 'x', subject, held);
+
+  test('a request is unavailable and adds nothing, and can be repeated', async () => {
+    await commentOnHeld('before');
+    await whileLocked(held, () =>
+      expect(commentOnHeld('key')).rejects.toMatchObject({ kind: 'unavailable' }),
+    );
+    expect(await commentOnHeld('key')).toMatchObject({ replayed: false });
+    expect(await stored(held)).toHaveLength(2);
+  });
 });

@@ -12,6 +12,7 @@ import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
+import { LONGEST_LOCK_TIMEOUT } from '@creditlane/service/test-lock-timeout';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { conversations } from './service.ts';
 import { startFakeApplications, submittedTo } from './test-applications.ts';
@@ -43,6 +44,7 @@ export async function startTestConversations(settings: Record<string, string> = 
       DATABASE_POOL_SIZE: '8',
       KEY_RING: keys,
       REQUEST_DIGEST_KEY: digestKey,
+      ...LONGEST_LOCK_TIMEOUT,
       ...settings,
     };
     const values = readSettings(env, localSettings(conversations));

@@ -20,6 +20,7 @@ import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
+import { LONGEST_LOCK_TIMEOUT } from '@creditlane/service/test-lock-timeout';
 import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { startCreditFile } from './app.ts';
 import type { CreditFile } from './credit-file.ts';
@@ -56,7 +57,7 @@ function serviceWith(bureau: FakeBureau, now: { offsetMs: number }) {
 }
 
 /** Starts the service; the caller closes it. */
-export async function startTestCreditFiles(settings: Record<string, string> = {}) {
+export async function startTestCreditFiles() {
   const database = await createTestDatabase('credit_file');
   const log: string[] = [];
   const { fake, peers } = startFakeApplications();
@@ -65,7 +66,7 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
   const secrets = { DOCUMENT_LINK_KEY: randomBytes(32).toString('base64') };
   const start = async (
     keys = KEYS,
-    more: Record<string, string> = {},
+    settings: Record<string, string> = {},
     applications?: Endpoint,
     isAlone = false,
   ) => {
@@ -73,11 +74,11 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
     const env = {
       DATABASE_URL: database.url,
       DATABASE_POOL_SIZE: '8',
+      ...LONGEST_LOCK_TIMEOUT,
       KEY_RING: keys,
       ...secrets,
       TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE,
       ...settings,
-      ...more,
     };
     const values = readSettings(env, localSettings(creditFile));
     const stop = () => process.closers.close();
@@ -125,11 +126,11 @@ export async function startTestCreditFiles(settings: Record<string, string> = {}
     },
     /** Starts another replica, which ends with the service. `isAlone`: as in the platform in one process. */
     async startReplica(
-      more: Record<string, string> = {},
+      settings: Record<string, string> = {},
       applications?: Endpoint,
       isAlone = false,
     ) {
-      const replica = await start(KEYS, more, applications, isAlone);
+      const replica = await start(KEYS, settings, applications, isAlone);
       others.push(replica);
       return replica;
     },
@@ -194,10 +195,10 @@ export interface CreditFilesFixture {
 }
 
 /** Starts the service for the tests of a file, and makes a new applicant before each test. */
-export function useApplicant(settings: Record<string, string> = {}): CreditFilesFixture {
+export function useApplicant(): CreditFilesFixture {
   const fixture = {} as CreditFilesFixture;
   beforeAll(async () => {
-    fixture.service = await startTestCreditFiles(settings);
+    fixture.service = await startTestCreditFiles();
   });
   afterAll(() => fixture.service?.close());
   beforeEach(async () => {
@@ -206,7 +207,7 @@ export function useApplicant(settings: Record<string, string> = {}): CreditFiles
     bureau.reset();
     const unfinished = 'SELECT FROM pulls WHERE finished_at IS NULL';
     const isIdle = async () => expect((await sql.query(unfinished)).rowCount).toBe(0);
-    await vi.waitFor(isIdle, { timeout: 9_000 });
+    await vi.waitFor(isIdle, 15_000);
     Object.assign(applications, { failure: undefined, delay: undefined, onAnswer: undefined });
     bureau.reset();
     now.offsetMs = 0;
@@ -283,5 +284,5 @@ export async function read(
 
 /** Waits for the latest pull to end, and reads the file. */
 export function readEnded(service: TestCreditFiles, applicant: TestApplicant) {
-  return read(service, applicant, { waitMs: 9_000 });
+  return read(service, applicant, { waitMs: 30_000 });
 }

@@ -19,6 +19,7 @@ import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
+import { LONGEST_LOCK_TIMEOUT } from '@creditlane/service/test-lock-timeout';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { decisions } from './service.ts';
 import {
@@ -127,7 +128,12 @@ export async function startTestDecisions(
   const events = await collectEvents(bus);
 
   const { applications, ...peers } = startFakeApplications(process);
-  const env = { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: '8', ...settings };
+  const env = {
+    DATABASE_URL: databaseUrl,
+    DATABASE_POOL_SIZE: '8',
+    ...LONGEST_LOCK_TIMEOUT,
+    ...settings,
+  };
   const values = readSettings(env, localSettings(decisions));
   const service = await startService(decisions, values, { process, bus, ...peers });
 

@@ -46,18 +46,18 @@ describe('a registration', () => {
 
   test('repeated while its row is held leaves connections for other integrations', async () => {
     const [held, other] = [await register({}), await register({})];
-    let ended = 0;
     const registrations = await inTransaction(fixture.sql, async (tx) => {
       await tx.query('SELECT FROM integrations WHERE id = $1 FOR UPDATE', [held.id]);
+      // One that has waited too long when the row is free is refused.
+      const refusal = expect.objectContaining({ kind: 'unavailable' });
       // More than the pool has connections.
       const started = Array.from({ length: 6 }, () =>
-        register({ integrationId: held.id }).finally(() => {
-          ended += 1;
-        }),
+        register({ integrationId: held.id }).catch((error) => expect(error).toEqual(refusal)),
       );
       await untilWaiting(fixture.sql, 1);
+      // The others wait for their turn, without a connection.
+      await expect.poll(fixture.metrics).toMatch(/\{[^}]*state="waiting_for_row"\} 5$/m);
       await fixture.integrations.getIntegration({ integrationId: other.id }, asPlatform);
-      expect(ended).toBe(0);
       return started;
     });
     await Promise.all(registrations);

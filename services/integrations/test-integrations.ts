@@ -19,6 +19,7 @@ import { readSettings } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
+import { LONGEST_LOCK_TIMEOUT } from '@creditlane/service/test-lock-timeout';
 import { afterAll, beforeAll } from 'vitest';
 import { integrations } from './service.ts';
 import { type FakeApplications, startFakeApplications } from './test-applications.ts';
@@ -54,6 +55,8 @@ export interface IntegrationsFixture {
   /** The lines of the log. */
   lines: string[];
   isReady(): boolean;
+  /** The metrics of the service, as it exports them. */
+  metrics(): Promise<string>;
   /** Stops the service and starts it again on the same database, with another key ring. */
   restart(keyRing: string): Promise<void>;
 }
@@ -101,6 +104,7 @@ async function startOn(databaseUrl: string, keyRing: string, shared: SharedState
   const env = {
     DATABASE_URL: databaseUrl,
     DATABASE_POOL_SIZE: '4',
+    ...LONGEST_LOCK_TIMEOUT,
     KEY_RING: keyRing,
     REQUEST_DIGEST_KEY: DIGEST_KEY,
     PLATFORM_KEY_DIGESTS: digestApiKey(PLATFORM_KEY).toString('hex'),
@@ -129,6 +133,7 @@ async function startOn(databaseUrl: string, keyRing: string, shared: SharedState
     enablementAsDispatcher: client(EnablementService, 'webhook-dispatcher'),
     settled,
     isReady: () => process.health.ready().ready,
+    metrics: () => process.metrics.text(),
     close: () => bus.close().then(() => process.closers.close()),
   };
 }

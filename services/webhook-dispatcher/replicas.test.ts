@@ -61,16 +61,38 @@ describe('dispatchers that share a database', () => {
   test('send nothing again that one of them is sending when it closes, also after the time of its lease', async () => {
     const { received, respondWith } = await fixture.addReceiver();
     const answers: ServerResponse[] = [];
-    respondWith((_, response) => void answers.push(response));
-    const [closing, other] = [await fixture.start(), await fixture.start()];
-    await closing.bus.publish([fixture.event()]);
-    await until(() => expect(received).toHaveLength(1));
-    const closed = closing.close();
-    // The lease is that of a second; `close` waits three for requests under way.
-    await setTimeout(2_000);
-    for (const response of answers) response.end();
-    await closed;
-    await other.settled();
+    const other = await fixture.start();
+    const leaseEndMs = async (): Promise<number> => {
+      const { rows } = await fixture.sql.query(
+        `SELECT next_attempt_at AS at FROM deliveries WHERE state = 'due'`,
+      );
+      return rows[0]?.at.getTime();
+    };
+    /** Closes a dispatcher that is sending; returns whether its request lasted until the receiver answered. */
+    const closeWhileSending = async (): Promise<boolean> => {
+      received.length = 0;
+      respondWith((_, response) => void answers.push(response));
+      const closing = await fixture.start({ LEASE: '6s' });
+      await closing.bus.publish([fixture.event({ applicationId: randomUUID() })]);
+      await until(() => expect(received).toHaveLength(1));
+      const closed = closing.close();
+      const endMs = await leaseEndMs();
+      // Renewals come every 1.2 s, and `close` waits three seconds for requests under way.
+      await expect.poll(leaseEndMs).toBeGreaterThan(endMs);
+      const held = answers.splice(0);
+      const isUnderWay = held.length === 1 && held[0]?.destroyed === false;
+      respondWith(accept);
+      for (const response of held) response.end();
+      await closed;
+      await other.settled();
+      return isUnderWay;
+    };
+    // When the machine pauses this process for longer than `close` waits, the request is cut off and sent again: one of five counts.
+    let isAnswered = false;
+    for (let round = 0; round < 5 && !isAnswered; round += 1) {
+      isAnswered = await closeWhileSending();
+    }
+    expect(isAnswered).toBe(true);
     expect(received).toHaveLength(1);
   });
 
@@ -164,6 +186,7 @@ describe('a dispatcher that is killed', () => {
       env: {
         ...(compiled !== undefined && { NODE_COMPILE_CACHE: dirname(compiled) }),
         ...fixture.environment,
+        LEASE: '1s',
         IDENTITY_KEY: fixture.identityKey,
         INTEGRATIONS_ADDRESS: await fixture.integrations.serve(),
         // Called for exports only.

@@ -32,6 +32,9 @@ export interface TestDecision {
   eventId?: string;
 }
 
+/** The longest that a lease may be. When a machine pauses the process until a lease has ended, its delivery is sent again. */
+const LONGEST_LEASE = '30s';
+
 /** One retailer, one creditor, one application, and the receivers that the test adds. */
 export async function createTestFixture() {
   const database = await createTestDatabase('webhooks');
@@ -51,7 +54,7 @@ export async function createTestFixture() {
     EGRESS_ALLOW_LOOPBACK: 'true',
     DESTINATIONS_CACHE: '0ms',
     RETRY_DELAYS: '50ms,50ms,50ms,50ms',
-    LEASE: '1s',
+    LEASE: LONGEST_LEASE,
   };
 
   /** Starts a dispatcher; several may share the database. `sourcesOf` replaces the list of sources. */

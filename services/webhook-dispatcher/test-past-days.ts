@@ -27,7 +27,8 @@ export async function watchPastDays(
   const before = await readScans(sql);
   return async () => {
     const scans = Object.entries(await readScans(sql));
-    const since = scans.map(([name, count]) => [name, count - (before[name] ?? 0)] as const);
+    // A day without an earlier count was yesterday then: it is left out when midnight has passed since.
+    const since = scans.map(([name, count]) => [name, count - (before[name] ?? count)] as const);
     return Object.fromEntries(since.filter(([, count]) => count > 0));
   };
 }

@@ -135,7 +135,7 @@ describe('a recorded consent', () => {
     await lockApplication(sql, application.applicationId, tenant.retailerId);
     const recorded = record().then(String, ({ code }) => code);
     const lock = 'SELECT applications.status';
-    await expect.poll(() => countWaiting(applications, lock), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countWaiting(applications, lock)).toBe(1);
     await sql.query('UPDATE applicants SET erased_at = now() WHERE id = $1', [applicantId]);
     await sql.query('COMMIT');
     expect(await recorded).toBe('applicant_erased');
@@ -233,7 +233,7 @@ describe('a consent permits no inquiry', () => {
     await lockApplication(sql, application.applicationId, tenant.retailerId);
     const submitted = submit();
     const lock = 'SELECT status FROM applications';
-    await expect.poll(() => countWaiting(applications, lock), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countWaiting(applications, lock)).toBe(1);
     await sql.query('UPDATE consents SET revoked_at = clock_timestamp() WHERE id = $1', [id]);
     await sql.query('COMMIT');
     expect(await submitted).toBe('');

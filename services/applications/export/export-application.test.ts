@@ -244,7 +244,7 @@ test('an export that has read the applicant when an erasure begins stores no pay
   await lockApplication(sql, applicationId, tenant.retailerId);
   const exported = exportIt(applicationId).then(String, ({ code }) => code);
   const lock = 'SELECT status FROM applications';
-  await expect.poll(() => countWaiting(applications, lock), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => countWaiting(applications, lock)).toBe(1);
   await sql.query('UPDATE applicants SET erased_at = now() WHERE id = $1', [applicantId]);
   await sql.query('COMMIT');
   expect(await exported).toBe('applicant_erased');

@@ -264,7 +264,7 @@ test.each([
   const { promise, resolve: free } = Promise.withResolvers<void>();
   service.bureau.ready = promise;
   const { id } = await request(service, applicant);
-  await expect.poll(() => service.bureau.waiting, { timeout: 5_000 }).toBe(1);
+  await expect.poll(() => service.bureau.waiting).toBe(1);
   const select = 'SELECT state, sent_at FROM pulls WHERE id = $1';
   const { rows } = await service.sql.query(select, [id]);
   expect(rows).toEqual([{ state: 'RUNNING', sent_at: null }]);

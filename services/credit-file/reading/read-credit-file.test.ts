@@ -5,7 +5,7 @@ import {
   type Pull,
   Source,
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { verifyChain } from '../audit/verify-chain.ts';
 import { answered, fileAnswer } from '../test-bureau.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type TestApplicant,
   useApplicant,
 } from '../test-credit-file.ts';
+import { PullWaits } from './pull-waits.ts';
 
 const fixture = useApplicant();
 
@@ -201,7 +202,9 @@ describe('a read that waits', () => {
     const release = service.bureau.hold();
     await request(service, applicant);
     const options = { waitMs: 30_000, readsAfterWait: true };
+    const wait = vi.spyOn(PullWaits.prototype, 'wait');
     const waited = read(service, applicant, options);
+    await expect.poll(() => wait.mock.calls.length).toBe(1);
     release();
     expect(await waited).toMatchObject({ state: 'COMPLETE', hasWaited: true, file: undefined });
     const actions = async () => (await auditOf(applicant)).map(({ action }) => action);
@@ -263,7 +266,7 @@ describe('the retailer of the group for which a request is made', () => {
     const { service, applicant } = fixture;
     const retailerContext = randomUUID();
     await request(service, applicant, { retailerContext });
-    await read(service, applicant, { retailerContext, waitMs: 9_000 });
+    await read(service, applicant, { retailerContext, waitMs: 30_000 });
     await read(service, applicant);
     expect(await contextsOf(applicant)).toEqual([
       ['PULL_REQUESTED', retailerContext],

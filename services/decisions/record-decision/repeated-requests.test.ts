@@ -11,31 +11,36 @@ const REQUEST = {
   operation: 'creditlane.decisions.v1.DecisionsService/RecordDecision',
   requestDigest: Buffer.alloc(32),
 };
-const fixture = useSubmission({ LOCK_TIMEOUT: '1s' });
+const fixture = useSubmission();
 beforeEach(() => {
   subject = randomUUID();
 });
 
 /** Records a decision; returns the answer's term, and whether the answer was a stored one. */
-async function decide(idempotencyKey: string | undefined, term = 60, caller = subject) {
+async function decide(
+  idempotencyKey: string | undefined,
+  term = 60,
+  caller = subject,
+  { service, submission } = fixture,
+) {
   let replayed = false;
   const onReplayed = () => {
     replayed = true;
   };
   const context = { subject: caller, idempotencyKey, onReplayed };
-  const answer = await decideOn(fixture.service, fixture.submission, { term }, context);
+  const answer = await decideOn(service, submission, { term }, context);
   return { term: answer.decision?.term, replayed };
 }
 
 /** The terms of the recorded decisions, in order, which are those of their events. */
-const recorded = async () => {
-  const { rows } = await fixture.service.sql.query(
+const recorded = async ({ service, submission } = fixture) => {
+  const { rows } = await service.sql.query(
     'SELECT seq, term FROM decisions WHERE application_id = $1 AND seq > 1 ORDER BY seq',
-    [fixture.submission.applicationId],
+    [submission.applicationId],
   );
-  await fixture.service.settled();
-  const { applicationId } = fixture.submission;
-  const events = fixture.service.events.filter((event) => event.applicationId === applicationId);
+  await service.settled();
+  const { applicationId } = submission;
+  const events = service.events.filter((event) => event.applicationId === applicationId);
   expect(events.slice(1).map(({ decision }) => decision?.term)).toEqual(
     rows.map(({ term }) => term),
   );
@@ -154,34 +159,36 @@ test('a caller whose scope no longer covers the submission does not get the stor
 });
 
 describe('while another transaction holds the submission’s lock for longer than the lock timeout', () => {
+  const held = useSubmission({ LOCK_TIMEOUT: '1s' });
   const whileLocked = (work: () => Promise<unknown>) =>
-    fixture.service.whileLocked(fixture.submission, work);
+    held.service.whileLocked(held.submission, work);
+  const decideOnHeld = (key: string | undefined) => decide(key, 60, subject, held);
 
   test.each([undefined, 'key'])(
     'a request with the key %s is unavailable, with a time to retry after',
     async (key) => {
       await whileLocked(() =>
-        expect(decide(key)).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 }),
+        expect(decideOnHeld(key)).rejects.toMatchObject({ kind: 'unavailable', retryAfterS: 1 }),
       );
-      expect(await recorded()).toEqual([]);
-      expect(await decide(key)).toEqual({ term: 60, replayed: false });
+      expect(await recorded(held)).toEqual([]);
+      expect(await decideOnHeld(key)).toEqual({ term: 60, replayed: false });
     },
   );
 
   test('a request whose duplicate request is in progress is a conflict', async () => {
     const inProgress = { kind: 'conflict', code: 'idempotency_in_progress' };
     await whileLocked(async () => {
-      const duplicate = await fixture.service.sql.connect();
+      const duplicate = await held.service.sql.connect();
       try {
         await duplicate.query('BEGIN');
         await markInProgress(duplicate, { ...REQUEST, callerId: subject, key: 'key' });
-        await expect(decide('key')).rejects.toMatchObject(inProgress);
-        await expect(decide('another')).rejects.toMatchObject({ kind: 'unavailable' });
+        await expect(decideOnHeld('key')).rejects.toMatchObject(inProgress);
+        await expect(decideOnHeld('another')).rejects.toMatchObject({ kind: 'unavailable' });
       } finally {
         await duplicate.query('ROLLBACK');
         duplicate.release();
       }
     });
-    expect(await recorded()).toEqual([]);
+    expect(await recorded(held)).toEqual([]);
   });
 });

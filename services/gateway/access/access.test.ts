@@ -4,6 +4,9 @@ import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTestGateway } from '../test-gateway.ts';
 
+/** Nothing in the cache expires during a test, also on a busy machine. */
+const CACHE_MS = 60_000;
+
 const gateway = await startTestGateway();
 afterAll(gateway.close);
 beforeEach(() => {
@@ -280,7 +283,7 @@ describe('an operation that requires a retailer', () => {
   );
 
   test('has its retailer looked up once while the lookup is cached', async () => {
-    const cached = await startTestGateway({ accessCacheMs: 4_500 });
+    const cached = await startTestGateway({ accessCacheMs: CACHE_MS });
     try {
       for (const path of PATHS) await cached.send('GET', path);
       expect(cached.services.called('listGrants')).toHaveLength(1);
@@ -292,7 +295,7 @@ describe('an operation that requires a retailer', () => {
 
 describe('the cache of keys and grants', () => {
   test('concurrent requests and those after them share one lookup', async () => {
-    const cached = await startTestGateway({ accessCacheMs: 4_500 });
+    const cached = await startTestGateway({ accessCacheMs: CACHE_MS });
     try {
       const read = () => cached.send('GET', cached.decisionPath);
       await Promise.all([read(), read(), read()]);
@@ -305,7 +308,7 @@ describe('the cache of keys and grants', () => {
   });
 
   test('a shared lookup has five seconds, also when its first request has less left', async () => {
-    const cached = await startTestGateway({ accessCacheMs: 4_500, deadlineMs: 1_000 });
+    const cached = await startTestGateway({ accessCacheMs: CACHE_MS, deadlineMs: 4_000 });
     try {
       const beforeMs = Date.now();
       await cached.send('GET', cached.decisionPath);
@@ -315,7 +318,8 @@ describe('the cache of keys and grants', () => {
       expect(lookup).toBeGreaterThanOrEqual(5_000);
       expect(check).toBeGreaterThanOrEqual(5_000);
       expect(read).toBeGreaterThan(0);
-      expect(read).toBeLessThan(5_000);
+      // The read has what is left of its request's time, which ends before that of the lookup, however late they begin.
+      expect(read).toBeLessThan(lookup ?? 0);
     } finally {
       await cached.close();
     }
@@ -327,14 +331,14 @@ describe('the cache of keys and grants', () => {
       const read = () => cached.send('GET', cached.decisionPath);
       expect((await read()).status).toBe(200);
       cached.services.keys.delete(digestApiKey(cached.key).toString('hex'));
-      await expect.poll(async () => (await read()).status, { timeout: 10_000 }).toBe(401);
+      await expect.poll(async () => (await read()).status).toBe(401);
     } finally {
       await cached.close();
     }
   });
 
   test("a creditor's grant is looked up once for its decisions on several applications", async () => {
-    const cached = await startTestGateway({ accessCacheMs: 4_500 });
+    const cached = await startTestGateway({ accessCacheMs: CACHE_MS });
     try {
       const { application, creditor } = cached.ids;
       for (const applicationId of [application, newId(), newId()]) {
@@ -354,7 +358,7 @@ describe('the cache of keys and grants', () => {
   });
 
   test('a failed lookup is not cached', async () => {
-    const cached = await startTestGateway({ accessCacheMs: 4_500 });
+    const cached = await startTestGateway({ accessCacheMs: CACHE_MS });
     try {
       cached.services.failures.set('authenticate', () => new Error('out of order'));
       expect((await cached.send('GET', cached.decisionPath)).status).toBe(500);

@@ -84,7 +84,7 @@ function sendOne(agent: Agent): Promise<End | undefined> {
 
 test('no request fails, and the last answer of each connection says that it closes', async () => {
   // Idle connections stay open for far longer than a client pauses, also on a busy machine.
-  await start({ closeIdleMs: 4_000 });
+  await start({ closeIdleMs: 60_000, graceMs: 60_000 });
   const { ends } = await startClients();
   const closed = listener.close();
   expect(await ends).toEqual(Array(CLIENTS).fill({ connection: 'close' }));

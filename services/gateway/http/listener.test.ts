@@ -12,12 +12,17 @@ const UNREAD_MS = 500;
 const TRICKLE_MS = 50;
 
 const ADDRESS = { host: '127.0.0.1', port: 0, graceMs: 0 };
+/** How many heads of requests the listener has read. */
+let handled = 0;
 const listener = await startListener(
   {
     ...ADDRESS,
     timeouts: { headMs: HEAD_MS, requestMs: REQUEST_MS, unreadMs: UNREAD_MS },
   },
-  (req, res) => req.resume().on('end', () => res.end('read')),
+  (req, res) => {
+    handled += 1;
+    req.resume().on('end', () => res.end('read'));
+  },
 );
 afterAll(() => listener.close());
 
@@ -38,8 +43,8 @@ async function trickle(text: string, byte: string): Promise<{ answer: string; cl
 }
 
 describe('a request that does not arrive in time', () => {
-  // Twice the time of Node's own check would be a minute, so a wide margin shows the difference.
-  const MARGIN_MS = 4_000;
+  // By default Node looks for late requests every 30 s: half of that shows the difference, and permits a busy machine to be late.
+  const MARGIN_MS = 15_000;
 
   test.each([
     { what: 'nothing at all', text: '', byte: '', afterMs: HEAD_MS },
@@ -56,11 +61,14 @@ describe('a request that does not arrive in time', () => {
       byte: '1\r\nx\r\n',
       afterMs: REQUEST_MS,
     },
-  ])('with $what is answered with 408 within four seconds of its limit', async (sent) => {
+  ])('with $what is answered with 408 soon after its limit', async (sent) => {
+    handled = 0;
     const { answer, closedMs } = await trickle(sent.text, sent.byte);
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answer).toContain('"code":"request_timeout"');
-    expect(closedMs).toBeGreaterThan(sent.afterMs - TRICKLE_MS);
+    // When the machine pauses, the head that was sent in time may be read only after its limit, which then ends the request.
+    const limitMs = handled === 1 ? sent.afterMs : HEAD_MS;
+    expect(closedMs).toBeGreaterThan(limitMs - TRICKLE_MS);
     expect(closedMs).toBeLessThan(sent.afterMs + MARGIN_MS);
   });
 });
@@ -69,6 +77,7 @@ describe('an answer of 32 MB', () => {
   const ANSWER = Buffer.alloc(32 * 1024 * 1024, 'x');
   const refusals: string[] = [];
   const open = new Set<object>();
+  let asked = 0;
   let port: number;
   let close: () => Promise<void>;
 
@@ -76,6 +85,7 @@ describe('an answer of 32 MB', () => {
     const timeouts = { headMs: 10_000, requestMs: 10_000, unreadMs: UNREAD_MS };
     const onRefusal = (code: string) => refusals.push(code);
     ({ port, close } = await startListener({ ...ADDRESS, timeouts, onRefusal }, (req, res) => {
+      asked += 1;
       open.add(res);
       res.on('close', () => open.delete(res));
       res.end(req.url === '/small' ? 'served' : ANSWER);
@@ -84,6 +94,7 @@ describe('an answer of 32 MB', () => {
   afterAll(() => close());
 
   test('that its client does not read is cut and counted, also while the client sends', async () => {
+    asked = 0;
     const silent = await openTestSocket(port, requestText('GET /', ['Host: gateway']));
     silent.socket.pause();
     const sending = await openTestSocket(port, requestText('GET /', ['Host: gateway']));
@@ -91,8 +102,8 @@ describe('an answer of 32 MB', () => {
     sending.socket.write('GET / HTTP/1.1\r\nX: ');
     const timer = globalThis.setInterval(() => sending.socket.write('x'), TRICKLE_MS);
     try {
-      await expect.poll(() => open.size).toBe(2);
-      await expect.poll(() => open.size, { timeout: 10_000 }).toBe(0);
+      await expect.poll(() => asked).toBe(2);
+      await expect.poll(() => open.size).toBe(0);
     } finally {
       clearInterval(timer);
       silent.socket.destroy();
@@ -118,13 +129,9 @@ describe('an answer of 32 MB', () => {
   });
 
   test('is not cut when the process, and not its client, was held up', async () => {
+    const client = await openWithUnreadAnswer(port);
     refusals.length = 0;
-    const client = await openTestSocket(port, requestText('GET /', ['Host: gateway']));
     const bytes = () => client.received().length;
-    await once(client.socket, 'data');
-    client.socket.pause();
-    // At least one check has seen what the client has not read when the process is held up.
-    await setTimeout(UNREAD_MS / 2);
     expect(bytes()).toBeLessThan(ANSWER.length);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * UNREAD_MS);
     client.socket.resume();
@@ -133,6 +140,20 @@ describe('an answer of 32 MB', () => {
     expect(refusals).toEqual([]);
   });
 });
+
+/** Opens a client that has left its answer unread for at least one check of the listener, and for less time than it may. */
+async function openWithUnreadAnswer(port: number): Promise<TestSocket> {
+  for (;;) {
+    const client = await openTestSocket(port, requestText('GET /', ['Host: gateway']));
+    await once(client.socket, 'data');
+    client.socket.pause();
+    const pausedMs = performance.now();
+    await setTimeout(UNREAD_MS / 2);
+    // On a busy machine the timer may be late: then another client is opened.
+    if (performance.now() - pausedMs < 0.7 * UNREAD_MS) return client;
+    client.socket.destroy();
+  }
+}
 
 /** Reads a megabyte at a time, with pauses that are short to the server. */
 function readSlowly({ socket }: TestSocket): void {

@@ -6,7 +6,7 @@ import { type Listener, startListener } from './listener.ts';
 
 const GET = requestText('GET /', ['Host: gateway']);
 const GARBAGE = 'no request\r\n\r\n';
-const HEAD_MS = 300;
+const SHORT_MS = 1_000;
 
 let listener: Listener;
 let answer: () => void;
@@ -14,7 +14,11 @@ let refusals: string[];
 /** The methods of the requests that were handled, and of those whose body came in full. */
 let handled: { begun: unknown[]; read: unknown[] };
 
-beforeEach(async () => {
+beforeEach(() => start(10_000));
+afterEach(() => listener.close());
+
+/** `headMs` is how long a head may take, and a request. */
+async function start(headMs: number): Promise<void> {
   refusals = [];
   handled = { begun: [], read: [] };
   const mayAnswer = new Promise<void>((resolve) => {
@@ -25,7 +29,7 @@ beforeEach(async () => {
       host: '127.0.0.1',
       port: 0,
       graceMs: 0,
-      timeouts: { headMs: HEAD_MS, requestMs: HEAD_MS, unreadMs: 10_000 },
+      timeouts: { headMs, requestMs: headMs, unreadMs: 10_000 },
       onRefusal: (code) => refusals.push(code),
     },
     (req, res) => {
@@ -37,8 +41,7 @@ beforeEach(async () => {
       );
     },
   );
-});
-afterEach(() => listener.close());
+}
 
 const statusesOf = (text: string) =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
@@ -79,6 +82,8 @@ test.each([
 ])(
   'a request behind another one is refused when $what takes too long, and not handled when it comes later',
   async ({ sent, rest }) => {
+    await listener.close();
+    await start(SHORT_MS);
     const { closed, socket } = await openTestSocket(listener.port, GET + sent);
     await expect.poll(() => refusals).toEqual(['request_timeout']);
     socket.write(rest);

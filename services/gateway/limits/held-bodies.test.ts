@@ -49,7 +49,7 @@ test.each([
   async (sent) => {
     const other = gateway.services.issueGranted(gateway.ids.creditor);
     await hold(sent.framing, sent.start);
-    await expect.poll(() => statuses().length, { timeout: 10_000 }).toBe(CONNECTIONS - SHARE);
+    await expect.poll(() => statuses().length).toBe(CONNECTIONS - SHARE);
     expect(new Set(statuses())).toEqual(new Set([429]));
     const example = sockets.find(({ received }) => received() !== '')?.received();
     expect(example).toContain('"code":"too_many_bytes_under_way"');

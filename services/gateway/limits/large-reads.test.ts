@@ -21,6 +21,12 @@ const conversation = gateway.decisionPath.replace(/decision$/, 'conversation');
 const read = (path = conversation, key?: string) => gateway.send('GET', path, { key });
 const calls = () => gateway.services.called('getConversation').length;
 
+/** Resolves once so many requests have been admitted. */
+const untilUnderWay = (count: number) =>
+  expect
+    .poll(() => gateway.process.metrics.text())
+    .toMatch(new RegExp(`^creditlane_http_requests_under_way ${count}$`, 'm'));
+
 /** Holds back the calls of the method until the returned function is called. */
 function holdBack(count: number): () => void {
   const release = Promise.withResolvers<void>();
@@ -65,6 +71,7 @@ describe('of the large reads of a caller', () => {
   test('four are under way at once, and the others wait for their turn', async () => {
     const release = holdBack(10);
     const answers = Array.from({ length: 10 }, () => read());
+    await untilUnderWay(10);
     await expect.poll(calls).toBe(READS_AT_ONCE);
     await delay(20);
     expect(calls()).toBe(READS_AT_ONCE);
@@ -79,7 +86,7 @@ describe('of the large reads of a caller', () => {
     await expect.poll(calls).toBe(READS_AT_ONCE);
     const waiting = read(conversation, key);
     const digest = digestApiKey(key).toString('hex');
-    await expect.poll(() => gateway.services.called('authenticate').length).toBeGreaterThan(0);
+    await untilUnderWay(READS_AT_ONCE + 1);
     gateway.services.keys.delete(digest);
     await delay(CACHE_MS + 200);
     release();

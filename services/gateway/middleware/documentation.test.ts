@@ -135,9 +135,14 @@ test('a request for the largest file takes about the CPU time of one for the sma
       }
     });
   await askFor('start.js');
-  const smallest = await askFor('start.js');
-  // Reading and hashing 4.4 MB takes more than ten times as long as the rest of the request.
-  expect(await askFor('scalar.js')).toBeLessThan(4 * smallest);
+  const costs: { smallest: number; largest: number }[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    costs.push({ smallest: await askFor('start.js'), largest: await askFor('scalar.js') });
+  }
+  // Reading and hashing 4.4 MB takes more than ten times as long as the rest of the request. The least of three counts, because
+  // the CPU time is that of the process, which also collects garbage.
+  const least = Math.min(...costs.map(({ largest }) => largest));
+  expect(least).toBeLessThan(4 * Math.min(...costs.map(({ smallest }) => smallest)));
 });
 
 test.each(['/docs/package.json', '/docs/..%2Fpackage.json', '/docs/__proto__'])(

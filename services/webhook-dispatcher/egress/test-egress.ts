@@ -4,10 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { Egress, type EgressOptions } from './egress.ts';
 
+/** A time that no test reaches. */
+export const NEVER_MS = 600_000;
+
 export async function receiver(
   listener: RequestListener,
 ): Promise<{ server: Server; url: string }> {
-  const server = createServer({ maxHeaderSize: 64 * 1_024 }, listener);
+  // By default Node closes a connection that is idle for five seconds; tests count the connections.
+  const options = { maxHeaderSize: 64 * 1_024, keepAliveTimeout: NEVER_MS };
+  const server = createServer(options, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
     server.closeAllConnections();
@@ -21,7 +26,7 @@ export function egress(options: Partial<EgressOptions> = {}): Egress {
     allowHttp: true,
     allowLoopback: true,
     ports: [443],
-    deadlineMs: 2_000,
+    deadlineMs: NEVER_MS,
     connectionsPerDestination: 4,
     maxIdleConnections: 100,
     ...options,

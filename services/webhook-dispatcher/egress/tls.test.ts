@@ -5,6 +5,7 @@ import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'nod
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Egress } from './egress.ts';
+import { NEVER_MS } from './test-egress.ts';
 
 const HOUR_MS = 3_600_000;
 /** How long the test authority's certificates are valid. */
@@ -27,7 +28,7 @@ async function start({ isTrusted = true, keepsConnections = true } = {}) {
   if (isTrusted) setDefaultCACertificates([...usual, readFileSync(ca, 'utf8')]);
   const handshakes: string[] = [];
   const bodies: string[] = [];
-  const tls = { cert: readFileSync(cert), key: readFileSync(key) };
+  const tls = { cert: readFileSync(cert), key: readFileSync(key), keepAliveTimeout: NEVER_MS };
   server = createServer(tls, async (request, response) => {
     bodies.push(Buffer.concat(await request.toArray()).toString());
     response.writeHead(200, keepsConnections ? {} : { connection: 'close' }).end('ok');
@@ -40,7 +41,7 @@ async function start({ isTrusted = true, keepsConnections = true } = {}) {
     allowHttp: false,
     allowLoopback: true,
     ports: [(server.address() as AddressInfo).port],
-    deadlineMs: 5_000,
+    deadlineMs: NEVER_MS,
     connectionsPerDestination: 1,
     maxIdleConnections: 1,
   });
@@ -115,7 +116,7 @@ test('sends nothing to a receiver whose certificate has another name', async () 
     allowHttp: false,
     allowLoopback: true,
     ports: [port],
-    deadlineMs: 5_000,
+    deadlineMs: NEVER_MS,
     connectionsPerDestination: 1,
     maxIdleConnections: 1,
     resolve,

@@ -37,6 +37,7 @@ test('four hostile destinations neither double the latency of another, nor keep 
   const ordinary = await fixture.addReceiver();
   const { bus, logged } = await fixture.start({
     DELIVERY_DEADLINE: '5s',
+    LEASE: '1s',
     RETRY_DELAYS: '1h',
   });
 

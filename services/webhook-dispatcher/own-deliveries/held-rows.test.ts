@@ -71,22 +71,18 @@ test.each(CALLS)(
     const [delivery] = await ownDeliveries(dispatcher, waiting);
     const other = await fixture.addReceiver();
 
-    let ended = 0;
     const calls = await inTransaction(fixture.sql, async (tx) => {
       await hold(tx, waiting.destinationId);
       const client = deliveriesClient(dispatcher);
-      // More than the pool has connections.
+      // More than the pool has connections. Those that have waited too long when the row is free are refused.
       const started = Array.from({ length: 6 }, () =>
-        call(client, waiting, delivery?.deliveryId ?? '')
-          .catch(() => undefined)
-          .finally(() => {
-            ended += 1;
-          }),
+        call(client, waiting, delivery?.deliveryId ?? '').catch(() => undefined),
       );
       await untilWaiting(fixture.sql, 1);
+      // The others wait for their turn, without a connection.
+      await expect.poll(dispatcher.metrics).toMatch(/\{[^}]*state="waiting_for_row"\} 5$/m);
       await dispatcher.bus.publish([fixture.event({ applicationId: randomUUID() })]);
       await until(() => expect(other.received).toHaveLength(1));
-      expect(ended).toBe(0);
       return started;
     });
     await Promise.all(calls);

@@ -251,6 +251,7 @@ describe('a replay of many deliveries is refused', () => {
     expect(receiver.received).toHaveLength(1);
     await expect(ask(receiver)).rejects.toEqual(refusal('destination_disabled'));
 
+    receiver.respondWith(answer(204));
     shared.fixture.integrations.set(receiver.destinationId, receiver.url);
     const next = await ask(receiver);
     shared.fixture.integrations.destinations.delete(receiver.destinationId);

@@ -109,7 +109,7 @@ describe('an export for which the integration has lost its grants', () => {
     await endDelivery('dead');
     const hanging = Promise.withResolvers<void>();
     fixture.applications.state.answering = hanging.promise;
-    const context = { ...ownerOf(receiver), deadlineMs: Date.now() + 5_000 };
+    const context = { ...ownerOf(receiver), deadlineMs: Date.now() + 30_000 };
     await deliveriesClient(dispatcher).replayDelivery({ deliveryId: await deliveryId() }, context);
     withdraw();
     hanging.resolve();

@@ -85,16 +85,33 @@ describe('a test event', () => {
   });
 
   test.each([
-    ['an answer that is no success', answer(500), { status: 500, failure: '' }],
-    ['no answer', hang, { failure: 'deadline' }],
-  ])('with %s is not repeated, and the answer says so', async (_, responder, outcome) => {
-    receiver.respondWith(responder);
-    const dispatcher = await fixture.start({ DELIVERY_DEADLINE: '200ms' });
-    const sent = await send(dispatcher);
-    expect(sent).toMatchObject({ succeeded: false, enabled: false, ...outcome });
-    await dispatcher.settled();
-    expect(receiver.received).toHaveLength(1);
-  });
+    {
+      what: 'an answer that is no success',
+      responder: answer(500),
+      deadline: '15s',
+      outcome: { status: 500, failure: '' },
+      minRequests: 1,
+    },
+    {
+      what: 'no answer',
+      responder: hang,
+      deadline: '200ms',
+      outcome: { failure: 'deadline' },
+      // None is sent when the connection opens after the deadline.
+      minRequests: 0,
+    },
+  ])(
+    'with $what is not repeated, and the answer says so',
+    async ({ responder, deadline, outcome, minRequests }) => {
+      receiver.respondWith(responder);
+      const dispatcher = await fixture.start({ DELIVERY_DEADLINE: deadline });
+      const sent = await send(dispatcher);
+      expect(sent).toMatchObject({ succeeded: false, enabled: false, ...outcome });
+      await dispatcher.settled();
+      expect(receiver.received.length).toBeGreaterThanOrEqual(minRequests);
+      expect(receiver.received.length).toBeLessThanOrEqual(1);
+    },
+  );
 
   test('shows the first 2 KiB of the body of the answer', async () => {
     receiver.respondWith((_, response) => {

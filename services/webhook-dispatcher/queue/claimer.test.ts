@@ -129,8 +129,12 @@ test('a claimer begins a transaction only when a hold has expired', async () => 
   const asksForHolds = () => texts.filter((text) => text.includes('hold_until')).length;
   const claimer = new Claimer({ pool, log: silentLog, queue, backlog, leaseMs: LEASE_MS });
   try {
-    await expect.poll(() => wait.mock.calls.length).toBeGreaterThan(0);
     await expect.poll(asksForHolds).toBeGreaterThan(0);
+    await expect.poll(() => wait.mock.calls.length).toBeGreaterThan(0);
+    // A transaction that an earlier check began would have been sent before the next check.
+    const checks = asksForHolds();
+    backlog.expectDue(0);
+    await expect.poll(asksForHolds).toBeGreaterThan(checks);
     expect(texts).not.toContain('BEGIN');
     const lane = randomUUID();
     await addDelivery(lane, { isExpired: true });

@@ -134,8 +134,8 @@ describe('a replay of many deliveries', () => {
     await ask(dispatcher, receiver);
     const replays = () => receiver.received.length - fresh();
     await until(() => expect(replays()).toBeGreaterThan(0));
-    const before = replays();
     await publish(1);
+    const before = replays();
     await until(() => expect(fresh()).toBe(42));
     expect(replays() - before).toBeLessThanOrEqual(10);
   });

@@ -112,22 +112,21 @@ test('while thousands wait for the rate of a destination, they are not claimed, 
   await storeLimit(limited, 1);
   await addBacklog(limited, 3_000, 1);
   await addBacklog(other, 100, 2);
+  const startedMs = performance.now();
   const dispatchers = [await fixture.start(), await fixture.start()];
   for (const { bus } of dispatchers) {
     await bus.publish(upTo(20).map(() => fixture.event({ applicationId: randomUUID() })));
   }
   await until(() => expect(other.received).toHaveLength(240));
-  const sent = limited.received.length;
-  expect(sent).toBeLessThan(3_000);
   const { rows } = await fixture.sql.query(
     'SELECT count(*)::int FROM deliveries WHERE destination_id = $1 AND fence > 1',
     [limited.destinationId],
   );
-  expect(rows[0].count - sent).toBeLessThanOrEqual(5);
+  // One permit is there at first, and one more comes in each second. A claim whose delivery is not sent in time takes one, too.
+  const permits = 1 + (performance.now() - startedMs) / 1_000;
+  expect(rows[0].count).toBeLessThanOrEqual(permits);
   expectWithinRate(limited.timesMs, 1);
-  fixture.integrations.limit(limited.destinationId);
-  await settled(dispatchers);
-}, 60_000);
+});
 
 test('while other destinations take all slots, a limited one gets its deliveries, too', async () => {
   const limited = await addTimedReceiver();
@@ -280,7 +279,8 @@ test('deliveries that a dead process had claimed are sent, and count as held bac
   const claim = { destinationIds, capacities: new Map(), otherCapacity: 100 };
   const query = claimLimitedQuery({ ...claim, limit: 100, leaseMs: 1_000 });
   expect((await runQuery(fixture.sql, query)).deliveries).toHaveLength(10);
-  const dispatcher = await fixture.start();
+  // A dispatcher looks for leases of other processes that have ended five times in the time of its own.
+  const dispatcher = await fixture.start({ LEASE: '1s' });
   await settled([dispatcher]);
   expect(limited.received).toHaveLength(40);
   expectOrder(limited.received, 2);

@@ -91,15 +91,16 @@ describe('deliveries to a paused destination', () => {
 
 describe('deliveries to a destination with a rate limit', () => {
   const destinationId = randomUUID();
-  const takePermits = (secondsAgo: number) =>
+  /** All permits of the destination are regained in so many seconds; a negative number is a time that has passed. */
+  const regainPermitsIn = (seconds: number) =>
     database.sql.query(
-      `INSERT INTO destination_rates VALUES ($1, 1, 1, now() - $2 * interval '1 s')`,
-      [destinationId, secondsAgo],
+      `INSERT INTO destination_rates VALUES ($1, 1, 1, now() + $2 * interval '1 s')`,
+      [destinationId, seconds],
     );
 
   test('do not count while its permits are taken', async () => {
     await insertDue(4_000, { destinationId });
-    await takePermits(-1);
+    await regainPermitsIn(9);
     expect(await longestDue()).toBe(0);
     await insertDue(60);
     expect((await longestDue()) - 60).toBeLessThan(60);
@@ -107,7 +108,7 @@ describe('deliveries to a destination with a rate limit', () => {
 
   test('count since none was taken', async () => {
     await insertDue(4_000, { destinationId });
-    await takePermits(600);
+    await regainPermitsIn(-600);
     expect((await longestDue()) - 600).toBeLessThan(60);
     expect(await longestDue()).toBeGreaterThanOrEqual(600);
   });
