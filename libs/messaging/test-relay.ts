@@ -7,7 +7,7 @@ import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { silentLog } from '@creditlane/runtime/test-log';
 import type pg from 'pg';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { type Relay, startRelay } from './relay/relay.ts';
 
 export interface RecordingBus extends EventBus {
@@ -61,6 +61,15 @@ export function startTestRelay(
   const relay = startRelay({ ...options, database, bus, source: 'decisions', log, metrics });
   onTestFinished(() => relay.close());
   return relay;
+}
+
+/**
+ * Holds `performance.now()`, the clock of leases, until the end of the test: a lease of what is started later expires only when
+ * the test advances the clock, and not because the machine has paused this process.
+ */
+export function holdLeaseClock(): void {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
 }
 
 /** An event of a decision, to be written to the outbox. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
-import { ensureDatabases } from './ensure-databases.ts';
+import { ACCESS_LOCK_ID, ensureDatabases } from './ensure-databases.ts';
 import { requestRoleOf } from './row-security/request-role.ts';
 
 const adminUrl = inject('postgresUrl');
@@ -22,9 +22,19 @@ afterEach(async () => {
     for (const role of [requestRoleOf(name), name])
       await admin.query(`DROP ROLE IF EXISTS ${role}`);
   }
-  await admin.query(`REVOKE CONNECT ON DATABASE template1 FROM PUBLIC`);
+  await ensureDatabases(adminUrl, []);
   await admin.end();
 });
+
+/**
+ * Lets every role connect to template1, under the lock of `ensureDatabases`. Platforms of other test files start on this server
+ * at any time, and close it again.
+ */
+async function openTemplate(): Promise<void> {
+  await admin.query('SELECT pg_advisory_lock($1::bigint)', [ACCESS_LOCK_ID]);
+  await admin.query('GRANT CONNECT ON DATABASE template1 TO PUBLIC');
+  await admin.query('SELECT pg_advisory_unlock($1::bigint)', [ACCESS_LOCK_ID]);
+}
 
 function urlOf(role: string, database: string, password = PASSWORD): string {
   const url = new URL(adminUrl);
@@ -56,14 +66,17 @@ test('a role connects to its own database, and to no other of the server', async
 
 test('a server that an earlier version left open to its roles is closed by the next start', async () => {
   await ensureDatabases(adminUrl, owned);
-  await admin.query('GRANT CONNECT ON DATABASE template1 TO PUBLIC');
-  expect(await connectAs(one, 'template1')).toBe('connected');
+  const connectToTemplate = async () => {
+    await openTemplate();
+    return connectAs(one, 'template1');
+  };
+  await expect.poll(connectToTemplate).toBe('connected');
   await ensureDatabases(adminUrl, owned);
   expect(await connectAs(one, 'template1')).toMatch(/permission denied for database/);
 });
 
 test('several platforms that start at once on one server disturb none', async () => {
-  await admin.query('GRANT CONNECT ON DATABASE template1 TO PUBLIC');
+  await openTemplate();
   await Promise.all(Array.from({ length: 5 }, () => ensureDatabases(adminUrl, owned)));
   expect(await connectAs(another, 'template1')).toMatch(/permission denied for database/);
 });
@@ -87,7 +100,6 @@ test('where passwords are set, a role that exists gets its password and its logi
 
 test('a user who may create databases and roles, and is no superuser, makes them and closes them', async () => {
   await ensureDatabases(adminUrl, []);
-  await admin.query('GRANT CONNECT ON DATABASE template1 TO PUBLIC');
   await admin.query(`CREATE ROLE ${maker} LOGIN CREATEDB CREATEROLE PASSWORD '${PASSWORD}'`);
   await admin.query(`GRANT CONNECT ON DATABASE postgres TO ${maker}`);
   onTestFinished(async () => {
@@ -99,7 +111,11 @@ test('a user who may create databases and roles, and is no superuser, makes them
   });
   const makerUrl = urlOf(maker, 'postgres');
   for (const start of ['first', 'second']) {
-    expect(await ensureDatabases(makerUrl, owned), start).toEqual(['template1']);
+    const findOpen = async () => {
+      await openTemplate();
+      return ensureDatabases(makerUrl, owned);
+    };
+    await expect.poll(findOpen, { message: start }).toEqual(['template1']);
   }
   expect(await connectAs(one, one)).toBe('connected');
   expect(await connectAs(one, another)).toMatch(/permission denied for database/);

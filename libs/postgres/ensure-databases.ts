@@ -20,7 +20,7 @@ export interface EnsureOptions {
 /** The databases of every server, to which every role may connect unless told otherwise. */
 const COMMON_DATABASES = ['postgres', 'template1'];
 /** Calls for one server wait for each other: PostgreSQL fails where two change access to one database. */
-const LOCK_ID = 7_421_763;
+export const ACCESS_LOCK_ID = 7_421_763;
 
 /**
  * Creates the databases and roles that are missing on a server; repeating it changes nothing. Each owner
@@ -39,7 +39,7 @@ export async function ensureDatabases(
   admin.on('error', () => undefined); // The query under way reports it.
   await admin.connect();
   try {
-    await admin.query('SELECT pg_advisory_lock($1::bigint)', [LOCK_ID]);
+    await admin.query('SELECT pg_advisory_lock($1::bigint)', [ACCESS_LOCK_ID]);
     for (const database of databases) {
       await ensureRole(admin, database, setPasswords);
       await ensureDatabase(admin, database);

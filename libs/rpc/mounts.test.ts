@@ -38,7 +38,7 @@ describe.each(MOUNTS)('over %s', (mount) => {
       const { unary, close } = openTransport(endpoint);
       closers.add('transport', close);
       const method = DecisionsService.method.listDecisions;
-      const call = unary(method, undefined, 2_000, {}, tooLarge);
+      const call = unary(method, undefined, 20_000, {}, tooLarge);
       await expect(call).rejects.toThrow('[unauthenticated] the call carries no identity token');
     });
 

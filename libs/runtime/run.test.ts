@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RunOptions } from './run.ts';
 
@@ -255,11 +254,15 @@ test('a process whose log nobody reads any more goes on, and ends by SIGTERM', a
   `);
   await once(child.stdout, 'data');
   child.stdout.destroy();
-  const errors = text(child.stderr);
-  await delay(200);
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (said: string) => {
+    errors += said;
+  });
+  await expect.poll(() => errors).toMatch(/(alive ){3}/);
+  const ended = once(child, 'close');
   child.kill('SIGTERM');
-  expect((await once(child, 'exit'))[0]).toBe(0);
-  expect(await errors).toMatch(/(alive ){3,}.*closed/);
+  expect((await ended)[0]).toBe(0);
+  expect(errors).toMatch(/alive closed/);
 });
 
 test('a command logs to standard error, and not that it has started', async () => {

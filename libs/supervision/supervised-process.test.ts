@@ -31,7 +31,8 @@ function start(script: string, options: Partial<SupervisedProcessOptions> = {}) 
     readyWithinMs: 10_000,
     startError: (missing) => new Error(missing ?? 'the process ended'),
     restart: { baseMs: 10, capMs: 50 },
-    stopSignals: [{ signal: 'SIGTERM', waitMs: 5_000 }],
+    // A process that takes longer to end by SIGTERM, also because the machine is busy, is killed.
+    stopSignals: [{ signal: 'SIGTERM', waitMs: 60_000 }],
     ...options,
   });
   supervised.push(process);

@@ -9,7 +9,7 @@ import { createClient } from './client.ts';
 import { ensureTopics, TopicMismatchError } from './ensure-topics.ts';
 import { raisePartitions } from './raise-partitions.ts';
 import { describeWithKafka, openTestKafka } from './test-kafka.ts';
-import { createTestBus } from './test-kafka-bus.ts';
+import { createTestBus, LONG_SESSION } from './test-kafka-bus.ts';
 
 const TOPIC: Topic = 'creditlane.decisions.v1';
 const WITHIN = { timeout: 15_000 };
@@ -22,10 +22,12 @@ const kafka = await openTestKafka();
 afterAll(() => kafka?.close());
 
 describeWithKafka(kafka, 'with Kafka', (kafka) => {
-  describeEventBusContract('over Kafka', async () => createTestBus(await kafka.makeConfig()));
+  describeEventBusContract('over Kafka', async () =>
+    createTestBus(await kafka.makeConfig(), LONG_SESSION),
+  );
 
   test('a publish larger than one request is delivered completely and in order', async () => {
-    const bus = createTestBus(await kafka.makeConfig(1));
+    const bus = createTestBus(await kafka.makeConfig(1), LONG_SESSION);
     const keys = Array.from({ length: 300 }, (_, index) => `${index}`);
     await bus.publish(keys.map((key) => message(key, 10_000)));
     const received: string[] = [];
@@ -84,17 +86,17 @@ describeWithKafka(kafka, 'with Kafka', (kafka) => {
     // As an operator does.
     const configEntries = [{ name: 'max.message.bytes', value: '2000000' }];
     await admin.alterConfigs({ validateOnly: false, resources: [{ ...resource, configEntries }] });
+    // A broker learns of settings after the controller has answered.
+    const settings = async () => {
+      const asked = { resources: [resource], includeSynonyms: false };
+      const { resources } = await admin.describeConfigs(asked);
+      return resources[0]?.configEntries.map((entry) => [entry.configName, entry.configValue]);
+    };
+    const byOperator = ['max.message.bytes', '2000000'];
+    await expect.poll(settings).toContainEqual(byOperator);
     await ensure(2, 120_000);
-    const { resources } = await admin.describeConfigs({
-      resources: [resource],
-      includeSynonyms: false,
-    });
-    const settings = resources[0]?.configEntries.map((entry) => [
-      entry.configName,
-      entry.configValue,
-    ]);
-    expect(settings).toContainEqual(['max.message.bytes', '2000000']);
-    expect(settings).toContainEqual(['retention.ms', '120000']);
+    await expect.poll(settings).toContainEqual(['retention.ms', '120000']);
+    expect(await settings()).toContainEqual(byOperator);
     expect(info.mock.calls).toEqual([[{ topic }, 'settings of a topic changed']]);
     await ensure(2, 120_000);
     expect(info).toHaveBeenCalledOnce();
@@ -105,7 +107,7 @@ describeWithKafka(kafka, 'with Kafka', (kafka) => {
 
   test('partitions are raised once everything is handled, and each key keeps its order', async () => {
     const config = await kafka.makeConfig(2);
-    const bus = createTestBus(config, { metadataMaxAgeMs: 300 });
+    const bus = createTestBus(config, { ...LONG_SESSION, metadataMaxAgeMs: 300 });
     const keys = Array.from({ length: 40 }, (_, index) => `${index}`);
     const publish = (text: string) =>
       bus.publish(keys.map((key) => ({ ...message(key, 0), value: Buffer.from(text) })));
@@ -131,6 +133,26 @@ describeWithKafka(kafka, 'with Kafka', (kafka) => {
     );
     await expect(raise(15_000)).rejects.toThrow('has 6 partitions already');
     await bus.close();
+  });
+
+  test('raising partitions fails when a message is published to an added one meanwhile', async () => {
+    const config = await kafka.makeConfig(1);
+    const log = createLog('test', { level: 'silent' });
+    const added = Promise.withResolvers<void>();
+    vi.spyOn(log, 'info').mockImplementation(() => added.resolve());
+    const producer = createClient(config, silentLog).producer();
+    await producer.connect();
+    onTestFinished(() => producer.disconnect());
+    // Twice this age after the partition was added, the raising looks for messages in it; the publish must come before, also late.
+    const waits = { handledWithinMs: 15_000, metadataMaxAgeMs: 4_000 };
+    const raising = raisePartitions({ config, log, topic: TOPIC, partitions: 2, ...waits });
+    const publish = async () => {
+      await added.promise;
+      const messages = [{ key: 'a', value: 'late', partition: 1 }];
+      await vi.waitFor(() => producer.send({ topic: config.prefix + TOPIC, messages }), WITHIN);
+    };
+    const refusal = expect(raising).rejects.toThrow('meanwhile: publishing must be held');
+    await Promise.all([publish(), refusal]);
   });
 
   test('partitions are not raised while a group has messages to handle', async () => {

@@ -11,7 +11,7 @@ import type { EventMessage } from '../message.ts';
 import type { Topic } from '../topics.ts';
 import { KafkaConsumer } from './consumer.ts';
 import { describeWithKafka, openTestKafka } from './test-kafka.ts';
-import { createTestBus } from './test-kafka-bus.ts';
+import { createTestBus, LONG_SESSION } from './test-kafka-bus.ts';
 
 const TOPIC: Topic = 'creditlane.decisions.v1';
 const GROUP = 'webhook-dispatcher';
@@ -116,14 +116,14 @@ describeWithKafka(kafka, 'a consumer of Kafka', (kafka) => {
 
   test.concurrent('that closes leaves no handled message to the next member', async (context) => {
     const config = await kafka.makeConfig();
-    const first = openBus(context, config);
+    const first = openBus(context, config, LONG_SESSION);
     const before = await listen(first);
     const texts = Array.from({ length: 30 }, (_, index) => `before ${index}`);
     await first.publish(texts.map((text) => message(text)));
     await vi.waitUntil(() => before.texts.length === 30, WITHIN);
     await first.close();
 
-    const second = openBus(context, config);
+    const second = openBus(context, config, LONG_SESSION);
     await second.publish([message('after')]);
     const after = await listen(second);
     await vi.waitUntil(() => after.texts.length > 0, WITHIN);
@@ -150,13 +150,13 @@ describeWithKafka(kafka, 'a consumer of Kafka', (kafka) => {
 
   test.concurrent('finishes and commits its batch when another member joins', async (context) => {
     const config = await kafka.makeConfig(2);
-    const bus = openBus(context, config);
+    const bus = openBus(context, config, LONG_SESSION);
     const release = Promise.withResolvers<void>();
     const { texts: handled } = await listen(bus, release.promise);
     const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
     await bus.publish(keys.map((key) => message(key)));
     await vi.waitUntil(() => bus.ready() === true, WITHIN);
-    const joining = openBus(context, config);
+    const joining = openBus(context, config, LONG_SESSION);
     const { texts } = await listen(joining);
     release.resolve();
     await vi.waitUntil(() => joining.ready() === true, WITHIN);

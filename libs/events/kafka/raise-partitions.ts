@@ -40,20 +40,18 @@ export async function raisePartitions(options: RaisePartitionsOptions): Promise<
   const { metadataMaxAgeMs = METADATA_MAX_AGE_MS } = options;
   const topic = config.prefix + name;
   const what = 'the partitions could not be raised';
-  const before = await withAdmin(config, log, what, async (admin) => {
-    const ends = await readEnds(admin, topic);
-    if (partitions <= ends.size) {
-      throw new RaisePartitionsError(`${topic} has ${ends.size} partitions already`);
+  await withAdmin(config, log, what, async (admin) => {
+    const before = await readEnds(admin, topic);
+    if (partitions <= before.size) {
+      throw new RaisePartitionsError(`${topic} has ${before.size} partitions already`);
     }
     await untilHandled(admin, topic, options);
-    await assertNothingPublished(admin, topic, ends);
+    await assertNothingPublished(admin, topic, before);
     await admin.createPartitions({ topicPartitions: [{ topic, count: partitions }] });
-    return ends;
+    log.info({ topic, partitions }, 'partitions added; waiting until every producer knows them');
+    await delay(2 * metadataMaxAgeMs);
+    await assertNothingPublished(admin, topic, before);
   });
-  log.info({ topic, partitions }, 'partitions added; waiting until every producer knows them');
-  await delay(2 * metadataMaxAgeMs);
-  // Another client: each keeps the number of partitions that it has read first.
-  await withAdmin(config, log, what, (admin) => assertNothingPublished(admin, topic, before));
 }
 
 async function untilHandled(

@@ -3,7 +3,7 @@ import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import type { Source } from './reconciler.ts';
-import { idOf, openSource, writeEvent } from './test-reconciliation.ts';
+import { AFTER_TRANSACTIONS, idOf, openSource, writeEvent } from './test-reconciliation.ts';
 
 let db: OpenTestDatabase;
 let source: Source;
@@ -35,7 +35,7 @@ test('no position passes an event that is written by a transaction under way, ho
     await expect
       .poll(async () => (await list(part.position)).eventIds)
       .toEqual([slow, fast].map(idOf));
-    await expect.poll(async () => (await list('')).position).toMatch(/^3\//);
+    await expect.poll(async () => (await list('')).position, AFTER_TRANSACTIONS).toMatch(/^3\//);
   } finally {
     writer.release(true);
   }

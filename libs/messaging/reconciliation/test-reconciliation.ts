@@ -14,6 +14,12 @@ import { decisionEvent, decisionMessage } from '../test-relay.ts';
 import type { Source } from './reconciler.ts';
 import { outboxRoutes } from './written-events.ts';
 
+/**
+ * For a condition that holds once every transaction has ended that began earlier, in any database of the server: the tests of the
+ * relay, in files that run at the same time, have transactions that last for half a minute on a busy machine.
+ */
+export const AFTER_TRANSACTIONS = { timeout: 45_000 };
+
 /** The consumer that asks the source. */
 export const CONSUMER = 'webhook-dispatcher';
 

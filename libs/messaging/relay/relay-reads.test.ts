@@ -10,6 +10,7 @@ import { appendToOutbox } from '../outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import {
   decisionEvent,
+  holdLeaseClock,
   type RecordingBus,
   recordingBus,
   sequencesOf,
@@ -116,6 +117,8 @@ test('a read visits no further event of a key that has many unpublished ones', a
 
 test('the relay waits for no wake-up while the outbox has unpublished events', async () => {
   const total = 3_000;
+  // A relay whose lease has expired waits until it has renewed the lease.
+  holdLeaseClock();
   // The events that one read finds are more than one batch.
   await db.pool.query(
     `INSERT INTO outbox (shard, topic, key, type, payload)

@@ -61,6 +61,10 @@ test('a shard taken over is published although the other shards always have more
   const running = relay();
   await running.settled();
   await takeOver(shardOf(quiet));
+  // Until its next renewal the relay publishes the shard, and marks nothing.
+  await expect
+    .poll(() => db.metrics.text())
+    .toContain('creditlane_outbox_shards_held{source="decisions"} 3');
   let sequence = 1;
   bus.accept = async (batch) => {
     if (batch.some(({ key }) => key === quiet)) bus.accept = () => Promise.resolve();
@@ -70,7 +74,8 @@ test('a shard taken over is published although the other shards always have more
   await append(event(busy), event(quiet));
   await expect.poll(() => sequencesOf(busy).length).toBeGreaterThan(1);
   await db.pool.query('UPDATE outbox_lease SET holder = NULL WHERE shard = $1', [shardOf(quiet)]);
-  await expect.poll(() => sequencesOf(quiet)).toEqual([1]);
+  // What a relay has published, and not marked, when its lease ends is published again.
+  await expect.poll(() => new Set(sequencesOf(quiet))).toEqual(new Set([1]));
   await running.settled();
 });
 
@@ -94,13 +99,19 @@ test('the shards of a relay that died are taken over when its leases end, althou
   expect(sequencesOf('a')).toEqual([1]);
 });
 
-test('three relays share the shards, and two of them take over those of the third', async () => {
+test('of three relays none holds more than two of four shards, and the others take over those of one that closes', async () => {
   const first = relay();
   await first.settled();
   await expect.poll(() => shardsByHolder(db.pool)).toEqual([4]);
   const second = relay();
   const third = relay();
-  await expect.poll(() => shardsByHolder(db.pool)).toEqual([2, 2]);
+  // The other two take one each of the two shards that the first gives up, or one of them takes both.
+  await expect
+    .poll(() => shardsByHolder(db.pool))
+    .toBeOneOf([
+      [2, 2],
+      [2, 1, 1],
+    ]);
   await first.close();
   await expect.poll(() => shardsByHolder(db.pool)).toEqual([2, 2]);
   await second.close();
@@ -117,8 +128,9 @@ test('the shards of a relay that cannot reach the bus go to a relay that can', a
   await append(...Array.from({ length: 8 }, (_, n) => event(`key ${n}`)));
   await other.settled();
   expect(new Set(bus.published.map(({ key }) => key)).size).toBe(8);
-  expect(await shardsByHolder(db.pool)).toEqual([4]);
-}, 60_000);
+  // When the machine pauses, the relay without a bus may take shards whose lease has ended; it gives them up after ten seconds.
+  await expect.poll(() => shardsByHolder(db.pool), { timeout: 30_000 }).toEqual([4]);
+}, 90_000);
 
 test('events stay in order while relays come and go', async () => {
   const keys = Array.from({ length: 8 }, (_, n) => `key ${n}`);
@@ -153,5 +165,6 @@ test('when the relay that publishes is closed, another relay publishes', async (
   await first.close();
   await append(event('a', 3));
   await second.settled();
-  expect(sequencesOf('a')).toEqual([1, 2, 3]);
+  // The relay that takes a shard from one that was paused publishes again what that one had not marked.
+  expect([...new Set(sequencesOf('a'))]).toEqual([1, 2, 3]);
 });

@@ -236,9 +236,9 @@ test('an event without a wake-up is published by the poll', async () => {
 
 test('a relay without events reads the outbox once at most in a second, after its first reads', async () => {
   const sent = watchSentQueries();
+  const startedMs = performance.now();
   startTestRelay(db, bus);
   await expect.poll(() => shardsByHolder(db.pool)).toEqual([4]);
-  const startedMs = performance.now();
   await delay(1_500);
   const seconds = (performance.now() - startedMs) / 1_000;
   const reads = sent().filter(({ name }) => name === 'outbox_read').length;

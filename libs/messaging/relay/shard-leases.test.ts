@@ -5,6 +5,7 @@ import { silentLog } from '@creditlane/runtime/test-log';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
+import { holdLeaseClock } from '../test-relay.ts';
 import { ShardLeases } from './shard-leases.ts';
 
 /** As in shard-leases.ts. */
@@ -47,7 +48,7 @@ test('a relay whose renewals fail tries again within half a second, and does not
 });
 
 test('expired shards above the share of a relay do not make it renew more often', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] });
+  holdLeaseClock();
   const others = threeOthers();
   const leases = new ShardLeases(db.reserved, silentLog, others, () => undefined);
   try {
@@ -64,12 +65,12 @@ test('expired shards above the share of a relay do not make it renew more often'
     // The first of the two may have been due already.
     expect(Date.now() - sinceMs).toBeGreaterThanOrEqual(RENEW_MS - 100);
   } finally {
-    vi.useRealTimers();
     await leases.close();
   }
 });
 
 test('a round is due after each renewal with a surplus, until the surplus is handed over', async () => {
+  holdLeaseClock();
   await db.pool.query('UPDATE outbox_lease SET holder = NULL');
   let count = 0;
   let dueRounds = 0;
@@ -95,6 +96,7 @@ test('a round is due after each renewal with a surplus, until the surplus is han
 });
 
 test('a relay that cannot publish leaves its shards, and takes them again when no other relay does', async () => {
+  holdLeaseClock();
   await db.pool.query('UPDATE outbox_lease SET holder = NULL');
   const others = { ...threeOthers(), count: () => 1 };
   const leases = new ShardLeases(db.reserved, silentLog, others, () => undefined);
@@ -103,10 +105,11 @@ test('a relay that cannot publish leaves its shards, and takes them again when n
     expect(leases.stepBack()).toBe(true);
     expect(others.withdraw).toHaveBeenCalledOnce();
     const announcements = others.announce.mock.calls.length;
-    await expect.poll(heldShards, { timeout: 5_000 }).toBe(0);
+    await expect.poll(heldShards).toBe(0);
     expect(leases.held()).toEqual([]);
     expect(others.announce).toHaveBeenCalledTimes(announcements);
-    await expect.poll(() => leases.held().length, { timeout: 10_000 }).toBe(2);
+    await vi.advanceTimersByTimeAsync(LEASE_MS);
+    await expect.poll(() => leases.held().length).toBe(2);
   } finally {
     await leases.close();
   }

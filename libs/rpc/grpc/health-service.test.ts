@@ -90,6 +90,6 @@ test('Watch is refused beyond a number of calls, which all share one reading of 
       expect(status).toBe(Status.NOT_SERVING);
       break;
     }
-  });
+  }, 15_000);
   await replica.close();
 });

@@ -2,6 +2,7 @@
 import { DecisionsService } from '@creditlane/proto/decisions/v1/decisions_service';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { startTcpProxy } from '@creditlane/runtime/test-tcp-proxy';
+import { findFreePorts } from '@creditlane/supervision/free-ports';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../client.ts';
 import { generateIdentityKeys } from '../credentials/identity-keys.ts';
@@ -21,8 +22,7 @@ function healthOfCaller(port: number) {
 }
 
 test('a process is not ready until its peer listens, and it connects without a call', async () => {
-  const { port, close } = await startTestReplica();
-  await close();
+  const [port = 0] = await findFreePorts(1);
   const decisions = healthOfCaller(port);
   expect(decisions()).toBe('out of reach');
   await startTestReplica({ port });
@@ -31,12 +31,13 @@ test('a process is not ready until its peer listens, and it connects without a c
 
 test('a process is not ready while its peer is unreachable, and ready again afterwards', async () => {
   const replica = await startTestReplica();
-  const proxy = await startTcpProxy(replica.port);
+  const [port = 0] = await findFreePorts(1);
+  const proxy = await startTcpProxy(replica.port, { port });
   const decisions = healthOfCaller(proxy.port);
   await expect.poll(decisions).toBe('ok');
   proxy.disconnect();
   await expect.poll(decisions).toBe('out of reach');
-  await startTestReplica({ port: proxy.port });
+  await startTestReplica({ port });
   await expect.poll(decisions).toBe('ok');
 });
 
