@@ -18,7 +18,7 @@ import { settingsPage } from '@creditlane/platform/settings-page';
 import { readEnv } from '@creditlane/runtime/env';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { createDataDir, removeDataDir } from './platform/temporary-data-dir.ts';
 
@@ -183,9 +183,11 @@ describeWithKafka(kafka, 'the Kafka of compose', () => {
     const [program = ''] = compose.services.topics?.command ?? [];
     const env = { ...environmentOf('topics'), KAFKA_BROKERS: brokers };
     await run(process.execPath, [join(ROOT, program)], { env });
-    await decisions.publish([message('new')]);
-    // Events of two partitions come in any order.
-    await expect.poll(() => consumed.toSorted(), { timeout: 20_000 }).toEqual(['kept', 'new']);
+    // The broker learns of the access a moment after it was made.
+    await vi.waitFor(() => decisions.publish([message('new')]), 20_000);
+    // Events of two partitions come in any order, and again when a commit of the consumer was lost.
+    const different = () => [...new Set(consumed)].toSorted();
+    await expect.poll(different, { timeout: 20_000 }).toEqual(['kept', 'new']);
 
     const forged = { messages: [message('forged')], group: 'webhook-dispatcher' };
     const refused = await attemptAll({ brokers: [brokers], prefix: '' }, forged);
@@ -194,7 +196,7 @@ describeWithKafka(kafka, 'the Kafka of compose', () => {
     expect((await attemptAll(configOf('applications', brokers), forged)).publish).toMatch(
       'TOPIC_AUTHORIZATION_FAILED',
     );
-    expect(consumed.toSorted()).toEqual(['kept', 'new']);
+    expect(different()).toEqual(['kept', 'new']);
   });
 
   test('is healthy once it listens, by a command without a password', async () => {

@@ -3,7 +3,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { makeApplication } from '@creditlane/local/demo/demo';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decisionPath } from './platform/api-client.ts';
+import { decisionPath, untilServed } from './platform/api-client.ts';
 import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
 
 const linkKey = randomBytes(32);
@@ -66,7 +66,8 @@ describe('a credit file', () => {
     expect(body.trades.length).toBeGreaterThan(0);
     expect(body.signedPdfUrl.startsWith(`${platform.demo.baseUrl}/credit-files/`)).toBe(true);
 
-    const pdf = await fetch(body.signedPdfUrl);
+    // 503 when the first PDF of a process takes longer than a request may, as on a machine under load.
+    const pdf = await untilServed(() => fetch(body.signedPdfUrl));
     expect([pdf.status, pdf.headers.get('content-type')]).toEqual([200, 'application/pdf']);
     expect((await pdf.text()).slice(0, 5)).toBe('%PDF-');
     const pulls = await platform.api.get(`${path}/pulls`);
@@ -96,7 +97,7 @@ describe('a credit file', () => {
     await request(path);
     const { body } = await readEnded(path);
     expect(body.language).toBe('FR');
-    expect((await fetch(body.signedPdfUrl)).status).toBe(200);
+    expect((await untilServed(() => fetch(body.signedPdfUrl))).status).toBe(200);
   });
 
   test('has a whole social insurance number for an integration with READ_SIN only', async () => {

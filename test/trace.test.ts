@@ -59,7 +59,7 @@ describe('the spans of one request, up to the webhook attempts, form one trace',
   const expectTree = (traceId: string, rootParentId: string, trees: SpanTree[]) => {
     const spans = () => spansIn(traceId).filter(({ name }) => !name.endsWith('/TakeRequests'));
     return expect
-      .poll(() => treesBelow(rootParentId, spans()), { timeout: 10_000, interval: 100 })
+      .poll(() => treesBelow(rootParentId, spans()), { timeout: 30_000, interval: 100 })
       .toEqual(sortByName(trees));
   };
 

@@ -49,6 +49,12 @@ describe('of two tenants', () => {
       return Promise.all(answers);
     };
     await readAll(); // The first reading of a comment delivers it.
+    // The replay that is among the records ends by itself.
+    await eventually('end of the replay', async () => {
+      const { body } = await platform.api.get(`/webhook-replays/${own.replayId}`);
+      return body.state === 'COMPLETED' || undefined;
+    });
+    await platform.settle();
     const before = await readAll();
     await platform.inbox.clear();
 

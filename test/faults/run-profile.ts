@@ -34,7 +34,7 @@ export interface RunProfile {
 const WRITES_WITHIN_MS = 10_000;
 
 const SHORT: RunProfile = {
-  // Three test files share the processors, which may be slow: at 40 decisions a second, a machine with half a processor was overloaded for minutes.
+  // At 40 decisions a second, a machine with half a processor was overloaded for minutes.
   perSecond: 20,
   loadMs: 5_000,
   applications: 20,
@@ -49,7 +49,7 @@ const SHORT: RunProfile = {
   kafkaOutageMs: 4_000,
   rebalances: 2,
   webhooksWithinMs: 30_000,
-  // Three test files share two processors, on which a start alone has taken 42 s.
+  // On a busy machine a start alone has taken 42 s.
   startsPerRecovery: 2,
 };
 

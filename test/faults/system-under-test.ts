@@ -45,8 +45,15 @@ export class SystemUnderTest {
     const options = { dataDir, program, args: ['--port', '0', ...args], env };
     const launchedMs = performance.now();
     const launched = new LaunchedPlatform(options);
-    const demo = await launched.ready(READY_WITHIN_MS);
-    return new SystemUnderTest(options, launched, demo, performance.now() - launchedMs);
+    try {
+      const demo = await launched.ready(READY_WITHIN_MS);
+      return new SystemUnderTest(options, launched, demo, performance.now() - launchedMs);
+    } catch (error) {
+      // Left running, it would take processors from all later tests of this process.
+      await launched.stop('SIGKILL');
+      await removeDataDir(dataDir);
+      throw error;
+    }
   }
 
   /** The content of demo.json at the last time the platform became ready. */

@@ -112,7 +112,7 @@ export async function openDemoDocument(demo: Demo): Promise<Response> {
 }
 
 /** Repeats a request while it is answered with 503. */
-function untilServed<T extends { status: number }>(send: () => Promise<T>): Promise<T> {
+export function untilServed<T extends { status: number }>(send: () => Promise<T>): Promise<T> {
   return eventually('answer other than 503', async () => {
     const answer = await send();
     return answer.status === 503 ? undefined : answer;

@@ -133,8 +133,25 @@ export async function* readWal(adminUrl: string, since: string): AsyncGenerator<
       adminUrl,
       `SELECT pg_read_binary_file('pg_wal/${name}', ${start}, ${stop} - ${start}) AS bytes`,
     );
-    yield { place: 'WAL', bytes: row?.bytes as Buffer };
+    yield { place: 'WAL', bytes: withoutPageHeaders(row?.bytes as Buffer, Number(start)) };
   }
+}
+
+const WAL_PAGE_BYTES = 8_192;
+const WAL_HEADER_BYTES = { firstPage: 40, otherPage: 24 };
+
+/** The records of a WAL file from an offset on: a record that goes on in the next page has the header of that page in its middle. */
+function withoutPageHeaders(bytes: Buffer, offset: number): Buffer {
+  const parts: Buffer[] = [];
+  const { firstPage, otherPage } = WAL_HEADER_BYTES;
+  for (let at = offset; at < offset + bytes.length; ) {
+    const page = at - (at % WAL_PAGE_BYTES);
+    const records = page + (page === 0 ? firstPage : otherPage);
+    const end = page + WAL_PAGE_BYTES;
+    parts.push(bytes.subarray(Math.max(at, records) - offset, end - offset));
+    at = end;
+  }
+  return Buffer.concat(parts);
 }
 
 /**
@@ -143,7 +160,7 @@ export async function* readWal(adminUrl: string, since: string): AsyncGenerator<
  */
 export async function seedLeak(adminUrl: string): Promise<Canary> {
   // Four characters that occur twice would be compressed: of 48 random hex digits every seventieth text has such.
-  const text = `Seeded${randomBytes(24).toString('base64url')}`;
+  const text = `Leak${randomBytes(24).toString('base64url')}`;
   const bytes = Buffer.from(text);
   const utf16 = Buffer.from(text, 'utf16le').toString('hex');
   await runSql(adminUrl, 'CREATE TABLE leak (value text, bytes bytea)');

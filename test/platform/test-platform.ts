@@ -36,6 +36,7 @@ import {
   type SubmissionIds,
 } from './api-client.ts';
 import { eventually } from './eventually.ts';
+import { MetricSamples } from './metric-samples.ts';
 import { startInRunMode } from './run-mode.ts';
 import { runSql } from './run-sql.ts';
 import { WebhookInboxClient } from './webhook-inbox-client.ts';
@@ -239,9 +240,9 @@ export class TestPlatform {
 
   /** How many webhook attempts have failed since the platform started. */
   async countFailedAttempts(): Promise<number> {
-    const failed = /^creditlane_webhook_attempts_total\{.*outcome="(?!delivered)[^"]*".*\} (\d+)/gm;
-    const counts = [...(await this.metrics()).matchAll(failed)].map(([, count]) => Number(count));
-    return counts.reduce((sum, count) => sum + count, 0);
+    const samples = new MetricSamples(await this.metrics());
+    const count = (labels = {}) => samples.sum('webhook_attempts_total', labels);
+    return count() - count({ outcome: 'delivered' });
   }
 
   /** Resolves once more than `before` webhook attempts have failed. */
