@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { toMessage } from '@creditlane/events/message';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { aPayload, exported, SIN } from './events/test-exports.ts';
 import {
   createTestFixture,
@@ -9,7 +9,7 @@ import {
   until,
   waitForRelease,
 } from './test-fixture.ts';
-import { answer } from './test-receiver.ts';
+import { answer, startReceiver } from './test-receiver.ts';
 
 let fixture: TestFixture;
 beforeEach(async () => {
@@ -183,6 +183,44 @@ test('a delivery whose destination cannot be looked up holds its lane for as lon
   integrations.state.hidesDestinations = false;
   await until(() => expect(sequences(received)).toEqual([1, 2]));
   await settled();
+});
+
+describe('an export whose content the applications service took long to give', () => {
+  /** Publishes an export to the destination, and makes the change after the destination was looked up. */
+  async function changeBeforeContent(destinationId: string, change: () => void): Promise<void> {
+    const { bus } = await fixture.start();
+    const { state } = fixture.applications;
+    const content = Promise.withResolvers<void>();
+    state.answering = content.promise;
+    await bus.publish([exported(fixture, { integrationId: destinationId })]);
+    await until(() => expect(state.asked).toBe(1));
+    change();
+    const nowMs = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs() + 1_000);
+    onTestFinished(() => clock.mockRestore());
+    content.resolve();
+    const ended = `SELECT FROM deliveries WHERE storage = 'ended'`;
+    await until(async () => expect((await fixture.sql.query(ended)).rowCount).toBe(1));
+  }
+
+  test('is not sent to a destination that was removed meanwhile', async () => {
+    const { received, destinationId } = await fixture.addReceiver();
+    const { destinations } = fixture.integrations;
+    await changeBeforeContent(destinationId, () => void destinations.delete(destinationId));
+    expect(received).toEqual([]);
+    const { rows } = await fixture.sql.query('SELECT reason FROM deliveries');
+    expect(rows).toEqual([{ reason: 'destination_removed' }]);
+  });
+
+  test('is sent to the URL that the destination was set to meanwhile, and not to the one before', async () => {
+    const { received, destinationId } = await fixture.addReceiver();
+    const moved = await startReceiver();
+    onTestFinished(() => moved.close());
+    const { integrations } = fixture;
+    await changeBeforeContent(destinationId, () => integrations.set(destinationId, moved.url));
+    expect(received).toEqual([]);
+    expect(moved.received).toHaveLength(1);
+  });
 });
 
 test('an export that does not match its schema is dead, and the reason names no value', async () => {

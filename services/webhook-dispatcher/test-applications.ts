@@ -10,10 +10,11 @@ import { createTestProcess } from '@creditlane/runtime/test-process';
 export function createTestApplications(dispatcherKey: string) {
   /** By export, its payload, or the code of the fault that the service answers. */
   const exports = new Map<string, object | string>();
-  /** `answering`: answers wait for it. */
-  const state = { isUnavailable: false, answering: Promise.resolve() };
+  /** `asked`: how often a payload was asked for. `answering`: answers wait for it. */
+  const state = { isUnavailable: false, asked: 0, answering: Promise.resolve() };
   const routes = fakeService(ApplicationsService, {
     getExport: async ({ exportId }) => {
+      state.asked += 1;
       await state.answering;
       if (state.isUnavailable) throw unavailable('unavailable for the test');
       const found = exports.get(exportId) ?? 'export_deleted';
