@@ -25,7 +25,7 @@ export function definePurge(name: string, change: string): Purge {
 
 /**
  * Returns a DELETE of rows whose `column` is older than `age`, a PostgreSQL interval. The age is compared again for a row that was
- * changed meanwhile: PostgreSQL 18.0 deletes its new version without comparing the `ctid` of that.
+ * changed meanwhile: some versions of PostgreSQL, such as 17.6, delete its new version without comparing the `ctid` of that.
  */
 export const deleteOlderThanSql = (table: string, column: string, age: string) => {
   const isOld = `${column} < now() - interval '${age}'`;

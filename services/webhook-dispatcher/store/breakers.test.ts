@@ -210,3 +210,12 @@ test.each([
     expect(await runPurge(database.sql, purgeBreakers)).toBe(1 - kept);
   },
 );
+
+test('the time of a row that is changed while it is purged is compared again, beside its ctid', async () => {
+  const { rows } = await inTransaction(database.sql, async (tx) => {
+    await tx.query('SET LOCAL enable_seqscan = off');
+    return tx.query(`EXPLAIN ${purgeBreakers.text}`);
+  });
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).toMatch(/Tid Scan on open_breakers [^>]*Filter: \(probe_at < /);
+});
