@@ -91,6 +91,7 @@ describe('a webhook that Creditlane signed', () => {
 
   const bytes = new TextEncoder().encode(BODY);
   const foreignBytes: Uint8Array<ArrayBuffer> = runInNewContext('Uint8Array').from(bytes);
+  const partOfBuffer = new DataView(Uint8Array.of(0, ...bytes, 0).buffer, 1, bytes.length);
   const node = signedHeaders();
   test.each<[string, Partial<ReceivedWebhook>]>([
     ['a string', { body: BODY }],
@@ -99,6 +100,7 @@ describe('a webhook that Creditlane signed', () => {
     ['an ArrayBuffer', { body: bytes.buffer }],
     ['bytes of another global object, as in a sandbox', { body: foreignBytes }],
     ['an ArrayBuffer of another global object', { body: foreignBytes.buffer }],
+    ['a part of an ArrayBuffer, as a DataView', { body: partOfBuffer as unknown as Uint8Array }],
     ['headers of fetch', { headers: new Headers(node) }],
     ['headers with values in lists', { headers: { ...node, 'webhook-id': ['msg-1'] } }],
     ['a list of secrets, of which one matches', { secrets: [OTHER_SECRET, SECRET] }],
