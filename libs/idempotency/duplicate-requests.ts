@@ -53,11 +53,13 @@ export async function markInProgress(
   await selectMark.run(tx, [callerId, operation, key]);
 }
 
+const LOCK_ID = lockIdSql('$1::text', '$2::text', '$3::text');
 // Requests of a key look for a duplicate one after the other: each takes the lock of requests in progress exclusively, and another
-// one would take that for a request in progress.
+// one would take that for a request in progress. It gives that lock back in the same statement: at the end of a transaction
+// PostgreSQL may release the lock of those that look first.
 const selectDuplicate = defineStatement<{ in_progress: boolean }>(
   'idempotency_find_duplicate',
-  `SELECT NOT pg_try_advisory_xact_lock(${lockIdSql('$1::text', '$2::text', '$3::text')}) AS in_progress
+  `SELECT CASE WHEN pg_try_advisory_lock(${LOCK_ID}) THEN NOT pg_advisory_unlock(${LOCK_ID}) ELSE true END AS in_progress
    FROM pg_advisory_xact_lock(${lockIdSql('$1::text', '$2::text', '$3::text', 'looking')})`,
 );
 

@@ -266,9 +266,19 @@ test('of refused duplicates at the same time, none counts as in progress for ano
     await refuseDuplicateInProgress(tx, idempotency, refusal);
     other = answerOnce(pool, idempotency, () => Promise.reject(refusal)).catch((error) => error);
     await expect.poll(countLockWaiters).toBe(1);
+    // The lock for which the other one waits. Both would end with the transaction in any order.
+    expect(await countAdvisoryLocks()).toBe(1);
   });
   expect(await other).toBe(refusal);
 });
+
+async function countAdvisoryLocks(): Promise<number> {
+  const { rows } = await pool.query(
+    `SELECT count(*)::int FROM pg_locks JOIN pg_database d ON d.oid = database
+     WHERE locktype = 'advisory' AND granted AND datname = current_database()`,
+  );
+  return rows[0].count;
+}
 
 test('two requests without a key have an effect each', async () => {
   const insert = (effect: string) => async () => {
