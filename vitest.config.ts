@@ -79,6 +79,7 @@ export default defineConfig({
       'test/setup/kafka.setup.ts',
       'test/setup/generated-requests.setup.ts',
     ],
+    setupFiles: ['test/setup/cpu-time.setup.ts'],
     // Three at a time on two cores, because tests wait for about a third of their time.
     pool: 'forks',
     maxWorkers: 3,
@@ -91,6 +92,7 @@ export default defineConfig({
     teardownTimeout: 20_000,
     // Tests wait for conditions. The default of one second is too short on a machine under load.
     expect: { poll: { timeout: 15_000 } },
+    // tasks/run-test-files.ts runs the files that failed once more, at the end of a whole run.
     retry: 0,
     allowOnly: false,
     sequence: { sequencer: SlowFilesFirst },
@@ -110,7 +112,7 @@ export default defineConfig({
           include: TESTED_IN_PROCESSES,
           env: { CREDITLANE_TEST_RUN_MODE: 'processes' },
           globalSetup: 'test/setup/processes.setup.ts',
-          setupFiles: 'test/setup/processes.skip.ts',
+          setupFiles: ['test/setup/processes.skip.ts'],
         },
       },
     ],

@@ -2,37 +2,29 @@
 // always `N passed, N failed`. Without arguments, CREDITLANE_TEST_ALL=1, as in CI, adds what takes minutes: fault injection,
 // outages of Kafka, the platform with each service as a process of its own, and the models of test/protocol, which need
 // Java and Maven.
-import type { TestModule, Vitest } from 'vitest/node';
-import { parseCLI, startVitest } from 'vitest/node';
+import { parseCLI } from 'vitest/node';
 import { checkModels } from '../test/protocol/check-models.ts';
 import { runChecks, type Tally } from './checks.ts';
+import { type FileResult, runTestFiles } from './run-test-files.ts';
 import { keepTemporaryFilesInMemory } from './temporary-files.ts';
 
-/** Counts the tests. Errors that kept tests from running count as failed tests. */
-function tallyOf(vitest: Vitest): Tally & { skipped: string[] } {
-  const tally = { passed: 0, failed: 0, skipped: [] as string[] };
-  for (const module of vitest.state.getTestModules()) {
-    tally.failed += errorsOutsideTests(module);
-    for (const test of module.children.allTests()) {
-      const { state } = test.result();
-      if (state === 'passed' || state === 'failed') tally[state] += 1;
-      else tally.skipped.push(`${module.relativeModuleId}: ${test.fullName}`);
-    }
-  }
-  tally.failed += vitest.state.getUnhandledErrors().length;
-  return tally;
-}
+const SLOWEST_FILES = 30;
 
-/** The number of errors in imports and hooks, which belong to no test. */
-function errorsOutsideTests(module: TestModule): number {
-  const suites = [...module.children.allSuites()];
-  return [module, ...suites].reduce((sum, suite) => sum + suite.errors().length, 0);
-}
+const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 /** The models that cannot be checked count as one that fails. */
 function reportModels(error: unknown): Tally {
   process.stderr.write(`the models cannot be checked: ${String(error)}\n`);
   return { passed: 0, failed: 1 };
+}
+
+/** Prints where the time of a whole run goes. */
+function printSlowest(results: FileResult[]): void {
+  print(`\nThe ${SLOWEST_FILES} slowest files: seconds, and those of CPU time without servers`);
+  const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_FILES);
+  for (const { file, seconds, cpuSeconds } of slowest) {
+    print(`${seconds.toFixed(1).padStart(7)} ${cpuSeconds.toFixed(1).padStart(6)}  ${file}`);
+  }
 }
 
 // npm drops the `--` of `npm test -- relay`; `node bootstrap.mjs test -- relay` passes it on. vitest would
@@ -49,13 +41,17 @@ const models = isAll ? await checkModels().catch(reportModels) : none;
 if (process.argv[1] === import.meta.filename) keepTemporaryFilesInMemory();
 const projects = isSelection || isAll ? {} : { project: ['tests'] };
 const { filter, options } = parseCLI(['vitest', 'run', ...args]);
-const vitest = await startVitest(filter, { ...projects, ...options, run: true, watch: false });
-await vitest.close();
+// Who selects a test wants to see its failure at once.
+const { results, flaky } = await runTestFiles(filter, { ...projects, ...options }, !isSelection);
 
-const tests = tallyOf(vitest);
+if (!isSelection) printSlowest(results);
+for (const { file, skipped } of results) {
+  for (const title of skipped) print(`skipped: ${file}: ${title}`);
+}
+for (const { file, title, message } of flaky) print(`flaky: ${file} › ${title}\n  ${message}`);
+const passed = results.reduce((sum, it) => sum + it.passed, 0);
+const failures = results.reduce((sum, it) => sum + it.failures.length, 0);
 // A pattern that selects no test fails, because it is probably misspelt.
-if (tests.passed + tests.failed === 0) tests.failed = 1;
-for (const title of tests.skipped) process.stdout.write(`skipped: ${title}\n`);
-const failed = checks.failed + models.failed + tests.failed;
-process.stdout.write(`${checks.passed + models.passed + tests.passed} passed, ${failed} failed\n`);
+const failed = checks.failed + models.failed + (passed + failures === 0 ? 1 : failures);
+print(`${checks.passed + models.passed + passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
