@@ -16,6 +16,16 @@ export type Outcome =
 export const isSuccess = (outcome: Outcome): boolean =>
   outcome.kind === 'answered' && isSuccessStatus(outcome.status);
 
+/** Of a 4xx: the receiver could not take the request at the time. */
+const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** Whether the receiver, which works, refuses this one webhook: a 4xx that says nothing about others. */
+export const isRefusal = (outcome: Outcome): boolean =>
+  outcome.kind === 'answered' &&
+  outcome.status >= 400 &&
+  outcome.status < 500 &&
+  !TRANSIENT_STATUSES.has(outcome.status);
+
 export const isSuccessStatus = (status: number): boolean => status >= 200 && status < 300;
 
 /** How much of the body of an answer with the status is kept. */

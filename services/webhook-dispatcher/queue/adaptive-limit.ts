@@ -6,7 +6,7 @@ const FAILURES_TO_OPEN = 5;
 
 /**
  * Each success adds one request up to the maximum and each failure halves the limit, so a destination
- * that hangs soon has few requests under way. Its circuit breaker opens after five failures in a row; after a slow
+ * that hangs soon has few requests under way. A refusal is neither. Its circuit breaker opens after five failures in a row; after a slow
  * one, as soon as the limit is one. Slow is a request that takes SLOW_MS (send-slots.ts).
  */
 export class AdaptiveLimit {
@@ -43,6 +43,12 @@ export class AdaptiveLimit {
     this.#failuresInRow = 0;
     this.#hasSucceeded = true;
     this.#requests = Math.min(this.#max, this.#requests + 1);
+  }
+
+  /** The destination answers, and refuses one delivery: it can take as many requests as before. */
+  refused(wasSlow: boolean): void {
+    this.#isSlow = wasSlow;
+    this.#failuresInRow = 0;
   }
 
   /** Returns whether the circuit breaker is to open. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Backlog } from './backlog.ts';
 import type { LeasedDelivery } from './delivery.ts';
-import { DeliveryQueue } from './delivery-queue.ts';
+import { DeliveryQueue, type RequestResult } from './delivery-queue.ts';
 import type { QueueEntry } from './destination-queue.ts';
 import { OpenBreakers } from './open-breakers.ts';
 import { DestinationRates } from './rates/destination-rates.ts';
@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-const FAILED = { succeeded: false, revision: 1, durationMs: 5 };
+const FAILED: RequestResult = { verdict: 'failed', revision: 1, durationMs: 5 };
 const FAILED_SLOWLY = { ...FAILED, durationMs: SLOW_MS };
 const OPEN = {
   destinationId: 'failing',
@@ -42,7 +42,8 @@ const OPEN = {
   isPaused: false,
   isUntried: false,
 };
-const SUCCEEDED = { succeeded: true, revision: 1, durationMs: 5 };
+const SUCCEEDED: RequestResult = { ...FAILED, verdict: 'accepted' };
+const REFUSED: RequestResult = { ...FAILED, verdict: 'refused' };
 
 const add = (destinationId: string, ...ids: string[]) =>
   queue.add(
@@ -59,11 +60,11 @@ function takeAll(): QueueEntry[] {
 const idsOf = (entries: readonly QueueEntry[]) => entries.map(({ delivery }) => delivery.id);
 
 /** Ends the request of the one delivery that is ready, and its record. */
-function finishOne(result: typeof FAILED | undefined): void {
+function finishOne(result: RequestResult | undefined): void {
   const [entry] = takeAll();
   if (entry === undefined) throw new Error('no delivery is ready');
   queue.finishRequest(entry, result);
-  queue.remove(entry, result?.succeeded ?? false);
+  queue.remove(entry, result?.verdict === 'accepted');
 }
 
 /** How many deliveries an intake may lease for the destination. */
@@ -159,11 +160,24 @@ describe('the delivery queue', () => {
     expect(takeAll()).toEqual([]);
   });
 
-  test('when the probe succeeds, closes the circuit breaker', () => {
+  test('when requests are refused, opens no circuit breaker, and keeps its limit', () => {
+    const limit = queue.requestLimit('refusing');
+    for (let n = 0; n < 20; n += 1) {
+      add('refusing', `refused ${n}`);
+      finishOne(REFUSED);
+    }
+    expect(breakers.has('refusing')).toBe(false);
+    expect(queue.requestLimit('refusing')).toBe(limit);
+  });
+
+  test.each([
+    ['accepted', SUCCEEDED],
+    ['refused', REFUSED],
+  ])('when the probe is %s, closes the circuit breaker', (_verdict, result) => {
     breakers.open('failing', 1);
     breakers.addProbe('failing', 'probe');
     add('failing', 'probe');
-    finishOne(SUCCEEDED);
+    finishOne(result);
     expect(breakers.has('failing')).toBe(false);
     expect(breakers.takeChanges()).toEqual(new Map([['failing', { kind: 'closed' }]]));
   });

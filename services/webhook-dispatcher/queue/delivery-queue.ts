@@ -39,9 +39,11 @@ export interface DeliveryQueueDeps {
 const LEASE_MARGIN_MS = 500;
 const MAX_DELIVERED = 10_000;
 
-/** Whether the receiver has answered with success, at which revision of the destination, and how long it took. */
+/** How the receiver has answered. */
 export interface RequestResult {
-  readonly succeeded: boolean;
+  /** `refused`: it works, and does not take this delivery (`isRefusal`). */
+  readonly verdict: 'accepted' | 'refused' | 'failed';
+  /** Of the destination that the request was sent to. */
   readonly revision: number;
   readonly durationMs: number;
 }
@@ -189,9 +191,10 @@ export class DeliveryQueue {
     destination.recording += 1;
     if (result === undefined) {
       this.#breakers.giveBackProbe(id, delivery.id);
-    } else if (result.succeeded) {
+    } else if (result.verdict !== 'failed') {
       this.#breakers.close(id, delivery.id);
-      limit.succeeded(wasSlow);
+      if (result.verdict === 'accepted') limit.succeeded(wasSlow);
+      else limit.refused(wasSlow);
     } else {
       const opens = limit.failed(wasSlow);
       if (this.#breakers.has(id)) this.#breakers.fail(id, delivery.id);

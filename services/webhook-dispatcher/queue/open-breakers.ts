@@ -71,7 +71,7 @@ export class OpenBreakers {
     return !isPaused || this.isProbe(destinationId, deliveryId);
   }
 
-  /** Closes the circuit breaker after the success of a delivery, unless its request began before a pause. */
+  /** Closes the circuit breaker after the receiver has answered a delivery, unless its request began before a pause. */
   close(destinationId: string, deliveryId: string): void {
     if (!this.has(destinationId) || !this.maySend(destinationId, deliveryId)) return;
     this.#open.delete(destinationId);

@@ -3,6 +3,7 @@ import {
   type PeriodicTask,
   startPeriodicTask,
 } from '@creditlane/runtime/concurrency/periodic-task';
+import { isRefusal } from '../egress/exchange.ts';
 import type { DeliveryQueue, RequestResult } from '../queue/delivery-queue.ts';
 import type { QueueEntry } from '../queue/destination-queue.ts';
 import type { DestinationRate } from '../store/rates.ts';
@@ -59,6 +60,7 @@ export function startSender(deps: SenderDeps): Pick<PeriodicTask, 'close'> {
 /** Undefined for a result without a revision, which tells nothing about the destination. */
 function requestResultOf(attempted: AttemptRecord): RequestResult | undefined {
   if (attempted.kind === 'untried' || attempted.revision === undefined) return undefined;
-  const { state, revision, durationMs } = attempted;
-  return { succeeded: state === 'delivered', revision, durationMs };
+  const { state, outcome, revision, durationMs } = attempted;
+  const refused = isRefusal(outcome) ? 'refused' : 'failed';
+  return { verdict: state === 'delivered' ? 'accepted' : refused, revision, durationMs };
 }

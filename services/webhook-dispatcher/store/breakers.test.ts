@@ -41,9 +41,9 @@ const insertOpen = ({ failures = 0, probeId = null as string | null } = {}) =>
     probeId,
   ]);
 
-const insertDue = (leased = false) =>
+const insertDue = (leased = false, attempts = 0) =>
   insertDelivery(database.sql, {
-    ...{ destinationId, leased, fence: 0 },
+    ...{ destinationId, leased, fence: 0, attempts },
     nextAttemptAt: new Date(Date.now() + (leased ? 3_600_000 : 0)),
   });
 
@@ -122,6 +122,19 @@ describe('an open circuit breaker', () => {
         isUntried: false,
       },
     ]);
+  });
+
+  test('is tried by a delivery that has not failed before, where one is due', async () => {
+    await insertOpen();
+    for (const attempts of [1, 3]) await insertDue(false, attempts);
+    await insertDue();
+    expect(await claimProbes()).toMatchObject([{ attempts: 0 }]);
+  });
+
+  test('is tried by one that has failed, where no other is due', async () => {
+    await insertOpen();
+    for (const attempts of [2, 1]) await insertDue(false, attempts);
+    expect(await claimProbes()).toMatchObject([{ attempts: 2 }]);
   });
 
   test('is not tried while nothing is due to its destination, while it is too early, or without a slot', async () => {

@@ -11,6 +11,8 @@ import { LEASED_COLUMNS, messageOfSql } from './pending/pending-deliveries.ts';
 /** The pause before a probe doubles with each probe that fails, from the first to the longest, ±20 %. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 120_000;
+/** Among so many of the oldest due deliveries the next probe is chosen. */
+const MAX_COMPARED = 1_000;
 
 /** An open circuit breaker, of the latest revision of the destination at which it has failed. */
 export interface OpenBreaker {
@@ -121,6 +123,7 @@ export function requestProbesQuery(revisions: ReadonlyMap<string, number>): Quer
   return updateRequested.query([[...revisions.keys()], [...revisions.values()]]);
 }
 
+// The probe is a delivery that was never tried, where one is due: one that has failed before may fail for what it contains.
 // A destination without a due delivery is left out: nothing could be sent to it. The subqueries are scalar: for a join, the
 // planner may choose to read all due deliveries of the queue. SKIP LOCKED and the new probe_at
 // give each probe to one replica. ANY (ARRAY[…]): see pending-deliveries.ts.
@@ -139,10 +142,15 @@ const claimProbes = defineStatement<LeasedDelivery>(
      SELECT breaker.destination_id, due.id, due.event_id
      FROM breaker CROSS JOIN LATERAL (
        SELECT d.id, d.event_id FROM deliveries AS d
-       WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased
-         AND d.destination_id = breaker.destination_id
-         AND d.next_attempt_at <= now()
-       ORDER BY d.next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED
+       WHERE d.storage <> 'ended' AND d.state = 'due' AND NOT d.leased AND d.id = ANY (ARRAY[(
+         SELECT oldest.id FROM (
+           SELECT o.id, o.attempts, o.next_attempt_at FROM deliveries AS o
+           WHERE o.storage <> 'ended' AND o.state = 'due' AND NOT o.leased
+             AND o.destination_id = breaker.destination_id AND o.next_attempt_at <= now()
+           ORDER BY o.next_attempt_at LIMIT ${MAX_COMPARED}
+         ) AS oldest
+         ORDER BY oldest.attempts > 0, oldest.next_attempt_at LIMIT 1
+       )]) FOR UPDATE SKIP LOCKED
      ) AS due
    ), probed AS (
      UPDATE open_breakers AS b SET probe_id = picked.id, probe_at = now() + $2 * interval '1 ms'
