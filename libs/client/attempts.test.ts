@@ -37,6 +37,7 @@ async function rejection(call: Promise<unknown>): Promise<CreditlaneError> {
 
 describe('an attempt that may succeed later', () => {
   const RETRIED: Record<string, ScriptedAnswer> = {
+    '408': error(408, 'request_timeout'),
     '429': error(429, 'rate_limited'),
     '502 of a proxy': (response) => response.writeHead(502).end('<p>Bad gateway</p>'),
     '503': error(503, 'unavailable', { 'retry-after': '0' }),

@@ -248,6 +248,25 @@ describe('a list', () => {
     ]);
   });
 
+  test('ends with a page without the next cursor, as a proxy that drops null leaves it', async () => {
+    const { client } = await start([json(200, { data: [1] })]);
+    const records = client.listDecisions.each({ path: IDS });
+    expect((await records.next()).value).toBe(1);
+    expect((await records.next()).done).toBe(true);
+  });
+
+  test.each([
+    ['the page before', [page([1], 'c1'), page([2], 'c1')], {}],
+    ['the given page', [page([1], 'c1')], { cursor: 'c1' }],
+  ])('rejects when the next page is %s again', async (_, answers, query) => {
+    const { client, requests } = await start(answers);
+    const readAll = async () => {
+      for await (const _ of client.listDecisions.each({ path: IDS, query }));
+    };
+    await expect(readAll()).rejects.toMatchObject({ code: 'unexpected_answer', retryable: false });
+    expect(requests).toHaveLength(answers.length);
+  });
+
   test('begins at a given cursor with a given limit, and ends with the loop that reads it', async () => {
     const { client, requests } = await start([page([1], 'c6')]);
     const query = { limit: 1, cursor: 'c5' };

@@ -3,6 +3,7 @@
  * Uses fetch and Web Crypto alone, so that it runs in Node and on edge runtimes.
  */
 import { MAX_TIMER_MS, sendUntilAnswered, type Transport } from './attempts.ts';
+import { errorOfRepeatedPage } from './creditlane-error.ts';
 import { OPERATIONS } from './gen/tables.ts';
 import type { Answer, CallOptions, Client } from './operation-types.ts';
 import {
@@ -117,7 +118,7 @@ function isHttpUrl(text: unknown): boolean {
 
 interface Page {
   data: unknown[];
-  nextCursor: string | null;
+  nextCursor?: string | null;
 }
 
 function makeOperation(entry: OperationEntry, defaults: RequestDefaults, transport: Transport) {
@@ -131,9 +132,12 @@ function makeOperation(entry: OperationEntry, defaults: RequestDefaults, transpo
     // The largest pages need the fewest calls; a caller who wants few records gives a `limit`.
     let query: RawInput['query'] = { limit: pageSize, ...input.query };
     for (;;) {
-      const { data, nextCursor } = (await call({ ...input, query }, options)).body as Page;
+      const { body, requestId } = await call({ ...input, query }, options);
+      const { data, nextCursor } = body as Page;
       yield* data;
-      if (nextCursor === null) return;
+      // Also a proxy that drops what is null leaves a list an end.
+      if (nextCursor === null || nextCursor === undefined) return;
+      if (nextCursor === query?.cursor) throw errorOfRepeatedPage(requestId);
       query = { ...query, cursor: nextCursor };
     }
   }

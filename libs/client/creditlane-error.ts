@@ -58,7 +58,7 @@ export class CreditlaneError extends Error {
   /** The key that was sent: a POST repeated with this key takes effect at most once. */
   readonly idempotencyKey: string | undefined;
 
-  constructor(message: string, fields: ErrorFields, options?: ErrorOptions) {
+  constructor(message: string, fields: ErrorFields, options?: { cause?: unknown }) {
     super(message, options);
     this.status = fields.status;
     this.isOutcomeUnknown = fields.isOutcomeUnknown ?? false;
@@ -71,8 +71,8 @@ export class CreditlaneError extends Error {
   }
 }
 
-/** 502 and 504 are answers of proxies in front of Creditlane, which lost it or did not wait for it. */
-const RETRYABLE_STATUSES = new Set([429, 502, 503, 504]);
+/** 408: the request did not arrive in time. 502 and 504 are answers of proxies in front of Creditlane, which lost it or did not wait for it. */
+const RETRYABLE_STATUSES = new Set([408, 429, 502, 503, 504]);
 
 /** @param body what the answer's JSON says; undefined when the answer has no JSON */
 export function errorOfAnswer(
@@ -113,6 +113,12 @@ export function errorBeforeSending(
   cause: unknown,
 ): CreditlaneError {
   return new CreditlaneError(message, { ...request, code, retryable: true }, { cause });
+}
+
+/** A page that names itself as the next one would be read without end. */
+export function errorOfRepeatedPage(requestId: string): CreditlaneError {
+  const message = 'The page of a list has its own cursor as that of the next page.';
+  return new CreditlaneError(message, { code: UNEXPECTED_ANSWER, requestId, retryable: false });
 }
 
 /** `status` is 0 for a redirect that the fetch of the runtime hides. */

@@ -170,11 +170,12 @@ describe('the client as npm packs it', () => {
   });
 
   test.each([
-    ['nodenext', 'nodenext'],
-    ['bundler', 'esnext'],
+    ['nodenext', 'nodenext', 'es2022'],
+    ['bundler', 'esnext', 'es2022'],
+    ['bundler', 'esnext', 'es2020'],
   ])(
-    'has declarations with which a program and the README’s examples check under moduleResolution %s without the types of Node',
-    async (moduleResolution, module) => {
+    'has declarations with which a program and the README’s examples check under moduleResolution %s, module %s and lib %s without the types of Node',
+    async (moduleResolution, module, target) => {
       const sources = { 'consumer.ts': TYPED_CONSUMER, ...(await readmeExamples()) };
       expect(Object.keys(sources)).toHaveLength(4);
       for (const [file, text] of Object.entries(sources)) await writeFile(join(folder, file), text);
@@ -184,8 +185,8 @@ describe('the client as npm packs it', () => {
           exactOptionalPropertyTypes: true,
           noEmit: true,
           skipLibCheck: false,
-          target: 'es2022',
-          lib: ['es2022', 'dom'],
+          target,
+          lib: [target, 'dom'],
           types: [],
           module,
           moduleResolution,

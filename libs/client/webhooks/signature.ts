@@ -23,6 +23,11 @@ export type ReadHeader = (name: string) => string | undefined;
 const HEX_HEADERS = ['X-SERVICE-SIGNATURE', 'X-INTEGRATION-SIGNATURE'];
 /** A rotation keeps four secrets at most; more signatures than this are not checked. */
 const MAX_SIGNATURES = 16;
+/**
+ * A signature of version 1, which is not empty. Between signatures is a blank; proxies and frameworks that take the comma after
+ * the version for the end of a header's value split the header there, or put a comma and a blank between two signatures.
+ */
+const SIGNATURE = /(?<=^|[ ,])v1, ?([A-Za-z0-9+/]+={0,2})(?=$|[ ,])/g;
 
 /** @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
 export function standardSignature(header: ReadHeader): Signed {
@@ -37,10 +42,9 @@ export function standardSignature(header: ReadHeader): Signed {
       'webhook-signature holds a hex signature, which belongs into X-SERVICE-SIGNATURE.',
     );
   }
-  const signatures = given
-    .split(' ')
+  const signatures = [...given.matchAll(SIGNATURE)]
     .slice(0, MAX_SIGNATURES)
-    .flatMap((part) => (part.startsWith('v1,') ? (decodeBase64(part.slice(3)) ?? []) : []));
+    .flatMap(([, text = '']) => decodeBase64(text) ?? []);
   if (signatures.length === 0) throw malformed('webhook-signature', '"v1," and base64');
   const prefix = new TextEncoder().encode(`${id}.${timestamp}.`);
   return {

@@ -58,6 +58,9 @@ function without(headers: Record<string, string>, ...names: string[]): Record<st
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
 }
 
+/** As a framework gives the header that takes a comma for the end of a value. */
+const split = (headers: Record<string, string>) => headers['webhook-signature']?.split(',') ?? [];
+
 describe('a webhook that Creditlane signed', () => {
   test('is an event with its type, payload, id, time and sequence', async () => {
     expect(await verify()).toEqual({
@@ -103,6 +106,15 @@ describe('a webhook that Creditlane signed', () => {
     ['a part of an ArrayBuffer, as a DataView', { body: partOfBuffer as unknown as Uint8Array }],
     ['headers of fetch', { headers: new Headers(node) }],
     ['headers with values in lists', { headers: { ...node, 'webhook-id': ['msg-1'] } }],
+    ['a signature split at its comma', { headers: { ...node, 'webhook-signature': split(node) } }],
+    [
+      'signatures with a comma and a blank between them',
+      { headers: { ...node, 'webhook-signature': `v1,AAAA, ${node['webhook-signature']}` } },
+    ],
+    [
+      'a signature of a later version before it',
+      { headers: { ...node, 'webhook-signature': `v2,AAAA ${node['webhook-signature']}` } },
+    ],
     ['a list of secrets, of which one matches', { secrets: [OTHER_SECRET, SECRET] }],
     [
       'the old of two secrets that signed it',
@@ -220,6 +232,13 @@ describe('a webhook that is refused', () => {
       },
       'with a signature of another version': {
         given: { headers: { ...headers, 'webhook-signature': 'v2,AAAA' } },
+      },
+      'with an empty signature': { given: { headers: { ...headers, 'webhook-signature': 'v1,' } } },
+      'with an empty signature before another version': {
+        given: { headers: { ...headers, 'webhook-signature': 'v1, v2,AAAA' } },
+      },
+      'with a signature that is part of another word': {
+        given: { headers: { ...headers, 'webhook-signature': 'av1,AAAA' } },
       },
       'with a hex signature that is cut': {
         given: { scheme: 'hex', headers: { ...headers, 'X-SERVICE-SIGNATURE': 'abc' } },
