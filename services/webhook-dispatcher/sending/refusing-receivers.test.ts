@@ -1,8 +1,8 @@
 // What a receiver refuses holds up nothing else: a receiver that answers is not down.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createTestFixture, type TestFixture, upTo } from './test-fixture.ts';
-import { accept, answer } from './test-receiver.ts';
+import { createTestFixture, type TestFixture, upTo } from '../test-fixture.ts';
+import { accept, answer } from '../test-receiver.ts';
 
 /** Of the retry delays: so short that refused deliveries are due again and again while the others are sent. */
 const RETRY_DELAYS = Array(50).fill('200ms').join(',');
