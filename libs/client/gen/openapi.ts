@@ -2059,11 +2059,11 @@ export type components = {
             requestId: string;
             errors?: components["schemas"]["FieldError"][];
         };
-        /** @description Canadian dollars. */
+        /** @description Canadian dollars, with two decimals at most. */
         Amount: number;
-        /** @description Canadian dollars. */
+        /** @description Canadian dollars, with two decimals at most. */
         AmountFromZero: number;
-        /** @description Per cent per year. */
+        /** @description Per cent per year, with five decimals at most. */
         Rate: number;
         /** @description Months. */
         Months: number;
@@ -2594,7 +2594,7 @@ export type components = {
             /** @description Must be the application in the path. */
             applicationId: string;
             decision: components["schemas"]["WritableDecisionValue"];
-            /** @description Per cent per year. */
+            /** @description Per cent per year, with five decimals at most. */
             interestRate?: number;
             paymentAmount?: components["schemas"]["AmountFromZero"];
             /** @description Vehicle purchase price. */
@@ -3209,7 +3209,7 @@ export type components = {
             /** Format: date */
             firstPaymentDate?: string;
             frequency?: components["schemas"]["Frequency"];
-            /** @description Per cent per year. */
+            /** @description Per cent per year, with five decimals at most. */
             interestRate?: number;
             /** @description Months. */
             term?: number;

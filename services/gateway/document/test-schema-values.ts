@@ -17,6 +17,7 @@ export interface ValueSchema {
   minimum?: number;
   maximum?: number;
   uniqueItems?: boolean;
+  'x-decimals'?: number;
   format?: string;
   pattern?: string;
   enum?: unknown[];
@@ -80,7 +81,9 @@ export function validValues(
     case 'integer':
       return fc.integer({ min: minimum ?? -1000, max: maximum ?? 1000 });
     case 'number':
-      return fc.double({ min: minimum ?? -1e9, max: maximum ?? 1e9, noNaN: true });
+      return fc
+        .double({ min: minimum ?? -1e9, max: maximum ?? 1e9, noNaN: true })
+        .map((number) => Number(number.toFixed(schema['x-decimals'] ?? 20)));
     case 'string':
       return validStrings(schema);
     default: {

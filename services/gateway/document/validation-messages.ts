@@ -89,6 +89,8 @@ function messageOf({ keyword, params }: ErrorObject): string {
       return `must be at least ${params.limit}`;
     case 'maximum':
       return `must be at most ${params.limit}`;
+    case 'x-decimals':
+      return `must have at most ${params.limit} decimals`;
     case 'pattern':
       return PATTERNS[params.pattern] ?? `must match ${params.pattern}`;
     default:

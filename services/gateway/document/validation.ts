@@ -2,7 +2,7 @@
 import { invalidFields } from '@creditlane/rpc/fault';
 import { isUuid, NIL_UUID } from '@creditlane/runtime/ids';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { DataValidationCxt } from 'ajv/dist/types/index.js';
+import type { DataValidationCxt, SchemaValidateFunction } from 'ajv/dist/types/index.js';
 import formats from 'ajv-formats';
 import type { DescribedParameter, JsonObject, OpenApiDocument } from './openapi-document.ts';
 import type { Operation } from './operation.ts';
@@ -22,6 +22,10 @@ const DOCUMENT_ID = 'https://creditlane.invalid/openapi.json';
 const LOWER_CASE = 'x-lower-case';
 /** Marks the schema of an id that may be any text. One that is no UUID then names no record. */
 const RECORD_ID = 'x-record-id';
+/** Marks the schema of an amount or a rate: how many decimals it has at most. */
+const DECIMALS = 'x-decimals';
+/** What binary floating point adds to a sum of such numbers, and far less than anyone means: a millionth of a cent. */
+const FLOAT_NOISE = 1e-8;
 
 /** Validators by operation id. Throws when a schema of the document cannot be compiled. */
 export function compileValidators(
@@ -55,6 +59,10 @@ function schemaCompiler(document: OpenApiDocument, fromText: boolean): Ajv2020 {
   ajv.addFormat('uuid', isUuid);
   ajv.addKeyword({ keyword: LOWER_CASE, type: 'string', modifying: true, validate: lowerCase });
   ajv.addKeyword({ keyword: RECORD_ID, type: 'string', modifying: true, validate: recordId });
+  ajv.addKeyword({
+    ...{ keyword: DECIMALS, type: 'number', modifying: true, errors: true },
+    validate: roundToDecimals,
+  });
   // ajv in strict mode refuses unknown keywords; those of OpenAPI do not affect validity, and the service that takes an
   // object with any properties measures it.
   ajv.addVocabulary([...Object.keys(document), 'example', MAX_JSON_BYTES]);
@@ -83,6 +91,25 @@ function recordId(_: true, text: string, __: unknown, at?: DataValidationCxt): t
   if (at !== undefined) at.parentData[at.parentDataProperty] = id;
   return true;
 }
+
+/**
+ * `0.1 + 0.2` is 0.30000000000000004 in most languages: the noise is taken away, so that no webhook has it. More decimals than
+ * that are refused: nobody can pay them.
+ */
+const roundToDecimals: SchemaValidateFunction = (
+  decimals: number,
+  number: number,
+  _?: unknown,
+  at?: DataValidationCxt,
+) => {
+  const rounded = Number(number.toFixed(decimals));
+  if (Math.abs(number - rounded) > FLOAT_NOISE) {
+    roundToDecimals.errors = [{ keyword: DECIMALS, params: { limit: decimals } }];
+    return false;
+  }
+  if (at !== undefined) at.parentData[at.parentDataProperty] = rounded;
+  return true;
+};
 
 function bodyCheck({ body, unprocessable }: Operation, ajv: Ajv2020): Validator['body'] {
   if (body === undefined) return () => undefined;
