@@ -44,6 +44,10 @@ const TASKS = {
     about:
       'build the image and a Kubernetes cluster, and install the chart there, as root on Linux',
   },
+  measured: {
+    file: 'tasks/measured.ts',
+    about: 'measure CPU times, latencies and memory against their limits, on a quiet machine',
+  },
   restore: {
     file: 'tasks/restore.ts',
     about: 'lose all databases and Kafka under load, and restore them from a backup',

@@ -27,7 +27,7 @@ const LIBRARIES: Boundary[] = [
   {
     pattern: /^pg$/,
     allowedIn:
-      /^(libs\/(postgres|messaging|idempotency|embedded-postgres)|deploy|test|bench)\/|(\/test-[^/]+|\.test)\.ts$/,
+      /^(libs\/(postgres|messaging|idempotency|embedded-postgres)|deploy|test|bench)\/|(\/test-[^/]+|\.test|\.measured)\.ts$/,
     instead: 'use @creditlane/postgres',
   },
   {
@@ -49,7 +49,7 @@ const LIBRARIES: Boundary[] = [
   {
     pattern: /^undici$/,
     allowedIn:
-      /^(test|bench|services\/credit-file\/bureaus\/transport)\/|(\/test-[^/]+|\.test)\.ts$/,
+      /^(test|bench|services\/credit-file\/bureaus\/transport)\/|(\/test-[^/]+|\.test|\.measured)\.ts$/,
     instead: 'only the dispatcher and the bureau client call addresses that users configured',
   },
   {
@@ -90,7 +90,7 @@ const IS_PRODUCTION_PACKAGE = /^(services\/(?!bureau-simulator$)|libs\/(?!embedd
 
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/;
 const COMMENT = /^\s*(\/\/|\*|\/\*)/;
-const TEST_FILE = /(\.test|\/test-[^/]+)\.\w+$/;
+const TEST_FILE = /(\.test|\.measured|\/test-[^/]+)\.\w+$/;
 
 const IS_IN_IMAGE = /^(libs|proto|services\/(?!bureau-simulator\/))/;
 const SHARED_BY_TESTS = /\/test-[^/]+$/;

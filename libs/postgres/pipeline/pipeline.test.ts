@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import { FEW_OLD_BYTES, oldBytesOfEach } from '@creditlane/runtime/test-old-generation';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { isDatabaseUnavailable } from '../error-classes.ts';
@@ -129,11 +128,6 @@ test('an empty statement has no rows', async () => {
     [],
     [{ quotient: 1 }],
   ]);
-});
-
-test.each(['pipeline', 'query'])('V8 collects a %s with its young objects', async (what) => {
-  const program = new URL('./test-queries.ts', import.meta.url);
-  expect(await oldBytesOfEach(program, db.url, what)).toBeLessThan(FEW_OLD_BYTES);
 });
 
 test('queries in a transaction are rolled back with it', async () => {

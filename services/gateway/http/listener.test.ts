@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { setInterval, setTimeout } from 'node:timers/promises';
-import { FEW_OLD_BYTES, oldBytesOfEach } from '@creditlane/runtime/test-old-generation';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openTestSocket, requestText, type TestSocket } from '../test-socket.ts';
 import { startListener } from './listener.ts';
@@ -240,11 +239,6 @@ describe('with as many connections as the limit allows', () => {
       .poll(async () => (await openAndEnd(full.port, text('/'))).length)
       .toBeGreaterThan(0);
   });
-});
-
-test('V8 collects a request and its answer with its young objects', async () => {
-  const program = new URL('./test-requests.ts', import.meta.url);
-  expect(await oldBytesOfEach(program)).toBeLessThan(FEW_OLD_BYTES);
 });
 
 /** What the server sends before it closes the connection, which the client ends with its request. */
