@@ -39,7 +39,6 @@ const SLOW = [
   'test/tidy.test.ts',
   'test/conformance/documented-examples.test.ts',
   'libs/embedded-postgres/embedded-postgres.test.ts',
-  'services/webhook-dispatcher/hostile-receivers/hostile-receivers.test.ts',
 ];
 
 /**

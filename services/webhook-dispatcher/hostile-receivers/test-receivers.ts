@@ -1,9 +1,6 @@
 /** For the tests: starts receivers in a process of their own, so that their CPU is not the sender's. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 export interface Receivers {
   /** By the name of the answer; an ordinary receiver is at "http:", and by TLS at "https:". */
@@ -28,14 +25,4 @@ export async function startReceivers({
       await once(child, 'exit');
     },
   };
-}
-
-/** The memory that this process uses for live objects and buffers. */
-export async function usedBytesAfterGarbageCollection(): Promise<number> {
-  // Connections that were closed are released in later turns of the event loop.
-  await delay(50);
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }
