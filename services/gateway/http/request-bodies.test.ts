@@ -41,6 +41,19 @@ describe('bodies', () => {
     },
   );
 
+  test('a body with an array that is too long is 400 and names the array with its limit', async () => {
+    const body = { primaryApplicant: { addressHistory: Array(21).fill(0) } };
+    const answer = await gateway.send('POST', '/v1/applications', { body });
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({
+      code: 'invalid_request',
+      message: '/primaryApplicant/addressHistory must have at most 20 items',
+      errors: [
+        { pointer: '/primaryApplicant/addressHistory', message: 'must have at most 20 items' },
+      ],
+    });
+  });
+
   test('a byte order mark is ignored', async () => {
     expect((await postDecision(`\ufeff${JSON.stringify(decision())}`)).status).toBe(200);
   });

@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from 'vitest';
-import { cpuMsOf } from '../test-cpu-time.ts';
 import { startTestGateway } from '../test-gateway.ts';
 
 const gateway = await startTestGateway();
@@ -126,24 +125,6 @@ test.each(['br', 'gzip', 'identity'])(
     expect(text).toContain('createApiReference');
   },
 );
-
-test('a request for the largest file takes about the CPU time of one for the smallest', async () => {
-  const askFor = (name: string) =>
-    cpuMsOf(async () => {
-      for (let count = 0; count < 100; count += 1) {
-        await gateway.send('HEAD', `/docs/${name}`, { key: '' });
-      }
-    });
-  await askFor('start.js');
-  const costs: { smallest: number; largest: number }[] = [];
-  for (let round = 0; round < 3; round += 1) {
-    costs.push({ smallest: await askFor('start.js'), largest: await askFor('scalar.js') });
-  }
-  // Reading and hashing 4.4 MB takes more than ten times as long as the rest of the request. The least of three counts, because
-  // the CPU time is that of the process, which also collects garbage.
-  const least = Math.min(...costs.map(({ largest }) => largest));
-  expect(least).toBeLessThan(4 * Math.min(...costs.map(({ smallest }) => smallest)));
-});
 
 test.each(['/docs/package.json', '/docs/..%2Fpackage.json', '/docs/__proto__'])(
   '%s is 404',

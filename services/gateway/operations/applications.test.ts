@@ -7,8 +7,8 @@ import { newId } from '@creditlane/runtime/ids';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../document/openapi-document.ts';
 import type { ValueSchema } from '../document/test-schema-values.ts';
+import { longestText } from '../hostile-bodies/test-hostile-bodies.ts';
 import { startTestGateway } from '../test-gateway.ts';
-import { longestText } from '../test-hostile-bodies.ts';
 
 const gateway = await startTestGateway();
 afterAll(gateway.close);

@@ -1,6 +1,6 @@
 /** For tests: bodies that are made to be expensive, from the schemas of the OpenAPI document. */
-import type { OpenApiDocument } from './document/openapi-document.ts';
-import { mergedSchema, type ValueSchema } from './document/test-schema-values.ts';
+import type { OpenApiDocument } from '../document/openapi-document.ts';
+import { mergedSchema, type ValueSchema } from '../document/test-schema-values.ts';
 
 export interface HostileBody {
   /** What is hostile, and where it is. */
