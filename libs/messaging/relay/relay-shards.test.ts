@@ -91,11 +91,9 @@ test('the shards of a relay that died are taken over when its leases end, althou
   expect(rows).toEqual([{ ends: true }]);
   // As if PostgreSQL's clock had been set back after the last renewal.
   await db.pool.query(`UPDATE outbox_lease SET expires_at = expires_at + interval '1 hour'`);
-  const diedMs = performance.now();
   await append(event('a'));
+  // Until a test ends by its time limit, no lease of an hour does.
   await relay().settled();
-  // The rest is for a busy machine.
-  expect(performance.now() - diedMs).toBeLessThan(15_000);
   expect(sequencesOf('a')).toEqual([1]);
 });
 
