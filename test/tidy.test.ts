@@ -24,7 +24,7 @@ const MAX_LINES = 400;
 const MAX_TEST_LINES = 500;
 const MAX_FILES_PER_FOLDER = 24;
 const SOURCE_FILES = listFiles('.ts', '.mjs');
-const TEST_FILES = listFiles('.test.ts');
+const TEST_FILES = listFiles('.test.ts', '.measured.ts');
 const TEXT_FILES = listFiles().filter((file) => !/\.(png|ico|woff2)$/.test(file));
 /** The rules themselves contain the words and patterns that they forbid. */
 const isRule = (file: string) => file === 'test/tidy.test.ts' || file.startsWith('test/tidy/');
@@ -46,7 +46,7 @@ function isWithinImports(report: string): boolean {
 describe('names and sizes', () => {
   test(`no file has more than ${MAX_LINES} lines and no test file more than ${MAX_TEST_LINES}`, () => {
     const findings = SOURCE_FILES.flatMap((file) => {
-      const max = file.endsWith('.test.ts') ? MAX_TEST_LINES : MAX_LINES;
+      const max = TEST_FILES.includes(file) ? MAX_TEST_LINES : MAX_LINES;
       const { length } = readLines(file);
       return length > max ? [`${file}:${max} has ${length} lines: split it by noun`] : [];
     });
@@ -88,6 +88,17 @@ describe('names and sizes', () => {
       .map(([folder, { length }]) => {
         return `${folder}:1 has ${length} files: make subfolders by what the files do`;
       });
+    expect(findings).toEqual([]);
+  });
+
+  test('no test of `npm test` measures CPU time or memory', () => {
+    const measures =
+      /\bprocess\.(cpuUsage|threadCpuUsage|memoryUsage)\b|\/test-(measures|old-generation)'/;
+    const findings = findInLines(listFiles('.test.ts'), (line) =>
+      measures.test(line)
+        ? `${line.trim()}: other tests run beside; move what is measured to a file named *.measured.ts`
+        : undefined,
+    );
     expect(findings).toEqual([]);
   });
 
