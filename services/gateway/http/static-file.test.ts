@@ -28,3 +28,17 @@ test('a file whose compression failed once is compressed for the next request', 
   await file.send(ctx, 'no-cache');
   expect(brotliDecompressSync(ctx.body as Buffer).toString()).toBe('p { color: red; }');
 });
+
+test('all requests for a file are answered with one content, which is compressed once', async () => {
+  let calls = 0;
+  const file = new StaticFile('text/css', 'p { color: red; }', (...args) => {
+    calls += 1;
+    return compress(...args);
+  });
+  const contexts = [contextOf(), contextOf(), contextOf()];
+  for (const ctx of contexts) await file.send(ctx, 'no-cache');
+  const [{ body } = contextOf()] = contexts;
+  expect(body).toBeInstanceOf(Buffer);
+  for (const ctx of contexts) expect(ctx.body).toBe(body);
+  expect(calls).toBe(1);
+});
