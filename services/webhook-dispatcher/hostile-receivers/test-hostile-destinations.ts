@@ -29,6 +29,15 @@ export async function startBesideHostile(lease: string) {
   return {
     ordinary,
     logged,
+    /** How often the ordinary destination's deliveries were leased or had a result, by their state. */
+    async ordinaryFences() {
+      const { rows } = await fixture.sql.query(
+        `SELECT state, fence, count(*)::int AS count FROM deliveries
+         WHERE destination_id = $1 GROUP BY state, fence`,
+        [ordinary.destinationId],
+      );
+      return rows;
+    },
     /** Has the four others answer as hostile or as ordinary receivers do. */
     answerAs(kind: 'hostile' | 'ordinary') {
       for (const { name, destinationId } of others) {
