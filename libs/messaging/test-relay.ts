@@ -8,7 +8,7 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import { silentLog } from '@creditlane/runtime/test-log';
 import type pg from 'pg';
 import { onTestFinished, vi } from 'vitest';
-import { type Relay, startRelay } from './relay/relay.ts';
+import { type Relay, type RelayOptions, startRelay } from './relay/relay.ts';
 
 export interface RecordingBus extends EventBus {
   /** What is published, in order. */
@@ -43,8 +43,8 @@ export function recordingBus(): RecordingBus {
   return bus;
 }
 
-export interface TestRelayOptions {
-  pollMs?: number;
+export interface TestRelayOptions
+  extends Pick<RelayOptions, 'pollMs' | 'leaseMs' | 'stepBackAfterMs'> {
   log?: Log;
   /** Replaces that of the database. */
   reserved?: pg.Pool;

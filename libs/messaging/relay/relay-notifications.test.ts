@@ -40,7 +40,8 @@ beforeEach(async () => {
 });
 
 /** A relay of one replica, which does not poll. */
-const relay = () => startTestRelay(db, bus, { pollMs: 3_600_000 });
+const relay = (options?: { leaseMs: number }) =>
+  startTestRelay(db, bus, { pollMs: 3_600_000, ...options });
 const append = (key: string) => appendToOutbox(db.pool, [decisionEvent(key)]);
 
 /** Resolves once the relays hold all shards. */
@@ -68,9 +69,9 @@ const listening = (relays: number) =>
 const receiveAll = () => listener.query('SELECT');
 
 test('without polls, relays share the shards, and publish what another replica writes', async () => {
-  const leader = relay();
+  const leader = relay({ leaseMs: 1_000 });
   await allShardsHeld();
-  const follower = relay();
+  const follower = relay({ leaseMs: 1_000 });
   await listening(2);
   // A shard that is being handed over has no relay.
   await expect.poll(() => shardsByHolder(db.pool), { timeout: 30_000 }).toEqual([2, 2]);
@@ -148,7 +149,7 @@ test('a connection that does not answer a notification in time is replaced', asy
       connections += 1;
     }
   }
-  const options = { connectionString: url.href, query_timeout: 2_000 };
+  const options = { connectionString: url.href, query_timeout: 1_000 };
   const pool = new pg.Pool({ ...options, Client: CountingClient as unknown as typeof pg.Client });
   const onNotification = vi.fn();
   const notifications = new RelayNotifications(pool, silentLog, onNotification);

@@ -1,7 +1,7 @@
 // How the relays of one outbox share its shards and take them over.
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import pg from 'pg';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { appendToOutbox, type OutboxEvent, shardOf } from '../outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import {
@@ -22,7 +22,9 @@ beforeEach(async () => {
   bus = recordingBus();
 });
 
-const relay = () => startTestRelay(db, bus, { pollMs: 250 });
+/** All relays of a test that are to take over shards need the same leases. */
+const LEASE = { leaseMs: 1_000 };
+const relay = () => startTestRelay(db, bus, { pollMs: 250, ...LEASE });
 const append = (...events: OutboxEvent[]) => appendToOutbox(db.pool, events);
 const sequencesOf = (key: string) => sequencesIn(bus.published, key);
 
@@ -93,7 +95,7 @@ test('the shards of a relay that died are taken over when its leases end, althou
   await db.pool.query(`UPDATE outbox_lease SET expires_at = expires_at + interval '1 hour'`);
   await append(event('a'));
   // Until a test ends by its time limit, no lease of an hour does.
-  await relay().settled();
+  await startTestRelay(db, bus).settled();
   expect(sequencesOf('a')).toEqual([1]);
 });
 
@@ -118,15 +120,17 @@ test('of three relays none holds more than two of four shards, and the others ta
 });
 
 test('the shards of a relay that cannot reach the bus go to a relay that can', async () => {
+  // The delays after failed rounds are a tenth of the longest ones.
+  vi.spyOn(Math, 'random').mockReturnValue(0.1);
   const cutOff = recordingBus();
   cutOff.accept = () => Promise.reject(new Error('no broker answers'));
-  startTestRelay(db, cutOff);
+  startTestRelay(db, cutOff, { ...LEASE, stepBackAfterMs: 1_000 });
   const other = relay();
   await expect.poll(() => shardsByHolder(db.pool), { timeout: 15_000 }).toEqual([2, 2]);
   await append(...Array.from({ length: 8 }, (_, n) => event(`key ${n}`)));
   await other.settled();
   expect(new Set(bus.published.map(({ key }) => key)).size).toBe(8);
-  // When the machine pauses, the relay without a bus may take shards whose lease has ended; it gives them up after ten seconds.
+  // When the machine pauses, the relay without a bus may take shards whose lease has ended; it gives them up after a second.
   await expect.poll(() => shardsByHolder(db.pool), { timeout: 30_000 }).toEqual([4]);
 }, 90_000);
 

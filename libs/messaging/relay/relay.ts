@@ -28,7 +28,6 @@ import { ShardLeases } from './shard-leases.ts';
 const POLL_MS = 5_000;
 const SETTLED_POLL_MS = 250;
 const BACKOFF = { baseMs: 100, capMs: 5_000 };
-/** How long rounds fail before the relay leaves its shards to others: this process alone may not reach the bus. */
 const STEP_BACK_AFTER_MS = 10_000;
 
 export interface RelayOptions {
@@ -41,6 +40,10 @@ export interface RelayOptions {
   metrics: Metrics;
   /** How late an event is published, at most, whose wake-up was lost. */
   pollMs?: number;
+  /** How long a relay that renews nothing keeps its shards. */
+  leaseMs?: number;
+  /** How long rounds fail before the relay leaves its shards to others: this process alone may not reach the bus. */
+  stepBackAfterMs?: number;
 }
 
 export interface Relay {
@@ -58,12 +61,13 @@ export interface Relay {
  * events stay in the outbox.
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { log, source, metrics, pollMs = POLL_MS } = options;
+  const { log, source, metrics, pollMs = POLL_MS, leaseMs } = options;
+  const { stepBackAfterMs = STEP_BACK_AFTER_MS } = options;
   const { pool, reserved } = options.database;
   const woken = new WakeSignal();
   const wakeRounds = () => woken.signal();
   const notifications = new RelayNotifications(reserved, log, wakeRounds);
-  const shardLeases = new ShardLeases(reserved, log, notifications, wakeRounds);
+  const shardLeases = new ShardLeases(reserved, log, notifications, wakeRounds, leaseMs);
   const retention = startRetention({ pool, log, purges: [purgeOutbox] });
   const tables = [OUTBOX_PARTITIONS];
   const earlier = [earlierOutbox()];
@@ -97,7 +101,7 @@ export function startRelay(options: RelayOptions): Relay {
         roundEnded.signal();
         log.warn({ err, failures }, 'events could not be published; the relay tries again');
         failingSinceMs ??= performance.now();
-        if (performance.now() - failingSinceMs >= STEP_BACK_AFTER_MS) {
+        if (performance.now() - failingSinceMs >= stepBackAfterMs) {
           await marks.mark();
           if (shardLeases.stepBack()) log.warn('the relay leaves its shards to other relays');
         }

@@ -8,9 +8,9 @@ import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import { holdLeaseClock } from '../test-relay.ts';
 import { ShardLeases } from './shard-leases.ts';
 
+const LEASE_MS = 1_000;
 /** As in shard-leases.ts. */
-const LEASE_MS = 3_000;
-const RENEW_MS = 1_500;
+const RENEW_MS = LEASE_MS / 2;
 
 let db: OpenTestDatabase;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ test('a relay whose renewals fail tries again within half a second, and does not
   await ended.end();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const leases = new ShardLeases(ended, log, others, () => undefined);
+  const leases = new ShardLeases(ended, log, others, () => undefined, LEASE_MS);
   const warned = async (times: number) => {
     while (warn.mock.calls.length < times) await setImmediate();
   };
@@ -50,7 +50,7 @@ test('a relay whose renewals fail tries again within half a second, and does not
 test('expired shards above the share of a relay do not make it renew more often', async () => {
   holdLeaseClock();
   const others = threeOthers();
-  const leases = new ShardLeases(db.reserved, silentLog, others, () => undefined);
+  const leases = new ShardLeases(db.reserved, silentLog, others, () => undefined, LEASE_MS);
   try {
     // The first renewal has seen the shards of the others.
     await expect.poll(() => others.announce.mock.calls.length).toBe(1);
@@ -83,6 +83,7 @@ test('a round is due after each renewal with a surplus, until the surplus is han
       // The renewal that follows the first handover may take the shards back: the relay then needs a second call.
       if (dueRounds === 3) leases.handOverSurplus();
     },
+    LEASE_MS,
   );
   try {
     await expect.poll(() => leases.held().length).toBe(4);
@@ -99,7 +100,7 @@ test('a relay that cannot publish leaves its shards, and takes them again when n
   holdLeaseClock();
   await db.pool.query('UPDATE outbox_lease SET holder = NULL');
   const others = { ...threeOthers(), count: () => 1 };
-  const leases = new ShardLeases(db.reserved, silentLog, others, () => undefined);
+  const leases = new ShardLeases(db.reserved, silentLog, others, () => undefined, LEASE_MS);
   try {
     await expect.poll(() => leases.held().length).toBe(2);
     expect(leases.stepBack()).toBe(true);
@@ -118,7 +119,7 @@ test('a relay that cannot publish leaves its shards, and takes them again when n
 test('a relay without others keeps its shards although it cannot publish', async () => {
   await db.pool.query('UPDATE outbox_lease SET holder = NULL');
   const others = { ...threeOthers(), count: () => 0 };
-  const leases = new ShardLeases(db.reserved, silentLog, others, () => undefined);
+  const leases = new ShardLeases(db.reserved, silentLog, others, () => undefined, LEASE_MS);
   try {
     await expect.poll(() => leases.held().length).toBe(4);
     expect(leases.stepBack()).toBe(false);

@@ -8,11 +8,12 @@ import type pg from 'pg';
 import { OUTBOX_SHARDS } from '../outbox.ts';
 import type { RelayNotifications } from './relay-notifications.ts';
 
-/** The shards of a dead relay are taken over within LEASE_MS + RENEW_MS; the promise is five seconds. */
+/** The shards of a dead relay are taken over within a lease and a half; the promise is five seconds. */
 const LEASE_MS = 3_000;
-const RENEW_MS = 1_500;
+/** Of the lease: the time between two renewals. */
+const RENEWAL = 1 / 2;
 /** Between two renewals while this relay holds all shards and hands none over: no lease of another relay can expire. */
-const RENEW_ALL_MS = 2_000;
+const RENEWAL_OF_ALL = 2 / 3;
 /** How long a relay that cannot publish leaves all shards to the others. */
 const STEP_BACK_MS = 30_000;
 /** After a renewal that failed: two more attempts before the lease expires, when each fails at once. */
@@ -81,6 +82,7 @@ export class ShardLeases {
   readonly #log: Log;
   readonly #others: OtherRelays;
   readonly #onRoundDue: () => void;
+  readonly #leaseMs: number;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #leases: Lease[] = [];
@@ -97,13 +99,20 @@ export class ShardLeases {
 
   /**
    * Starts to take and renew free shards. `onRoundDue` is called after a renewal by which the relay holds more shards than
-   * before, and after each one with a surplus, which the next round is to hand over.
+   * before, and after each one with a surplus, which the next round is to hand over. The relays of an outbox have one `leaseMs`.
    */
-  constructor(pool: pg.Pool, log: Log, others: OtherRelays, onRoundDue: () => void) {
+  constructor(
+    pool: pg.Pool,
+    log: Log,
+    others: OtherRelays,
+    onRoundDue: () => void,
+    leaseMs = LEASE_MS,
+  ) {
     this.#pool = pool;
     this.#log = log;
     this.#others = others;
     this.#onRoundDue = onRoundDue;
+    this.#leaseMs = leaseMs;
     this.#running = this.#run();
   }
 
@@ -156,7 +165,7 @@ export class ShardLeases {
    * either. Does nothing and returns false when there is no other relay that would take them. Called between two rounds.
    */
   stepBack(): boolean {
-    if (this.held().length === 0 || this.#others.count(LEASE_MS) === 0) return false;
+    if (this.held().length === 0 || this.#others.count(this.#leaseMs) === 0) return false;
     this.#steppedBackUntilMs = performance.now() + STEP_BACK_MS;
     this.handOverSurplus();
     this.#others.withdraw();
@@ -181,19 +190,19 @@ export class ShardLeases {
 
   #share(): number {
     if (this.#isSteppedBack()) return 0;
-    return Math.ceil(this.#shards / (1 + this.#others.count(LEASE_MS)));
+    return Math.ceil(this.#shards / (1 + this.#others.count(this.#leaseMs)));
   }
 
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       const startedMs = performance.now();
       const isRenewed = await this.#renew();
-      const renewMs = this.holdsAll() && !this.hasSurplus() ? RENEW_ALL_MS : RENEW_MS;
-      const nextMs = isRenewed ? renewMs : RETRY_MS;
+      const renewal = this.holdsAll() && !this.hasSurplus() ? RENEWAL_OF_ALL : RENEWAL;
+      const nextMs = isRenewed ? renewal * this.#leaseMs : RETRY_MS;
       // A shard whose lease had expired before this renewal, and was not taken by it, is above this relay's share. So only
       // leases that expire later bring the next renewal forward.
       const expiryMs = [...this.#seen.values()]
-        .map(({ sinceMs }) => sinceMs + LEASE_MS)
+        .map(({ sinceMs }) => sinceMs + this.#leaseMs)
         .filter((atMs) => atMs > startedMs);
       const expiresInMs = Math.max(0, Math.min(...expiryMs) - performance.now());
       await pause(Math.min(nextMs, expiresInMs), this.#stop.signal);
@@ -204,7 +213,7 @@ export class ShardLeases {
   async #renew(): Promise<boolean> {
     // The lease counts from before the query, not from its answer, which may have been delayed.
     const requestedMs = performance.now();
-    const expired = [...this.#seen].filter(([, it]) => requestedMs - it.sinceMs >= LEASE_MS);
+    const expired = [...this.#seen].filter(([, it]) => requestedMs - it.sinceMs >= this.#leaseMs);
     if (expired.length > 0) this.#steppedBackUntilMs = 0;
     try {
       const [, rows] = await runPipeline(this.#pool, [
@@ -225,7 +234,7 @@ export class ShardLeases {
       this.#shards = rows.length;
       this.#leases = rows.flatMap(({ shard, fence }) => (fence === null ? [] : [{ shard, fence }]));
       // A renewal that was under way when the leases were invalidated may have read them before.
-      this.#validUntilMs = requestedMs < this.#invalidatedMs ? 0 : requestedMs + LEASE_MS;
+      this.#validUntilMs = requestedMs < this.#invalidatedMs ? 0 : requestedMs + this.#leaseMs;
       this.#see(rows.filter(({ fence }) => fence === null));
       if (this.#leases.length > before || this.hasSurplus()) this.#onRoundDue();
       const isWanting = !this.holdsAll() && !this.#isSteppedBack();
@@ -239,7 +248,7 @@ export class ShardLeases {
     }
   }
 
-  /** A lease expires when its row has not changed for LEASE_MS by this process's monotonic clock. */
+  /** A lease expires when its row has not changed for its time by this process's monotonic clock. */
   #see(others: readonly LeaseRow[]): void {
     const nowMs = performance.now();
     this.#seen = new Map(
