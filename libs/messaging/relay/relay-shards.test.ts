@@ -124,7 +124,7 @@ test('the shards of a relay that cannot reach the bus go to a relay that can', a
   vi.spyOn(Math, 'random').mockReturnValue(0.1);
   const cutOff = recordingBus();
   cutOff.accept = () => Promise.reject(new Error('no broker answers'));
-  startTestRelay(db, cutOff, { ...LEASE, stepBackAfterMs: 1_000 });
+  startTestRelay(db, cutOff, { pollMs: 250, ...LEASE, stepBackAfterMs: 1_000 });
   const other = relay();
   await expect.poll(() => shardsByHolder(db.pool), { timeout: 15_000 }).toEqual([2, 2]);
   await append(...Array.from({ length: 8 }, (_, n) => event(`key ${n}`)));
