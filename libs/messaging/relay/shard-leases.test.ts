@@ -116,6 +116,39 @@ test('a relay that cannot publish leaves its shards, and takes them again when n
   }
 }, 30_000);
 
+test('a relay that cannot publish takes no shard whose lease another relay has renewed meanwhile', async () => {
+  holdLeaseClock();
+  await db.pool.query('UPDATE outbox_lease SET holder = NULL');
+  const others = { ...threeOthers(), count: () => 1 };
+  const leases = new ShardLeases(db.reserved, silentLog, others, () => undefined, LEASE_MS);
+  let renewals = 0;
+  const count = () => {
+    renewals += 1;
+  };
+  db.reserved.on('acquire', count);
+  const nextRenewals = (times: number) => {
+    const after = renewals + times;
+    return expect.poll(() => renewals).toBeGreaterThanOrEqual(after);
+  };
+  try {
+    await expect.poll(() => leases.held().length).toBe(2);
+    expect(leases.stepBack()).toBe(true);
+    const announcements = others.announce.mock.calls.length;
+    await expect.poll(heldShards).toBe(0);
+    const renewByAnother = 'UPDATE outbox_lease SET holder = gen_random_uuid()';
+    await db.pool.query(renewByAnother);
+    // The first may have been under way before.
+    await nextRenewals(2);
+    await db.pool.query(renewByAnother);
+    await vi.advanceTimersByTimeAsync(LEASE_MS);
+    await nextRenewals(2);
+    expect(others.announce).toHaveBeenCalledTimes(announcements);
+  } finally {
+    db.reserved.off('acquire', count);
+    await leases.close();
+  }
+});
+
 test('a relay without others keeps its shards although it cannot publish', async () => {
   await db.pool.query('UPDATE outbox_lease SET holder = NULL');
   const others = { ...threeOthers(), count: () => 0 };

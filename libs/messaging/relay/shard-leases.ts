@@ -214,7 +214,6 @@ export class ShardLeases {
     // The lease counts from before the query, not from its answer, which may have been delayed.
     const requestedMs = performance.now();
     const expired = [...this.#seen].filter(([, it]) => requestedMs - it.sinceMs >= this.#leaseMs);
-    if (expired.length > 0) this.#steppedBackUntilMs = 0;
     try {
       const [, rows] = await runPipeline(this.#pool, [
         this.#handedOver.length > 0
@@ -235,6 +234,10 @@ export class ShardLeases {
       this.#leases = rows.flatMap(({ shard, fence }) => (fence === null ? [] : [{ shard, fence }]));
       // A renewal that was under way when the leases were invalidated may have read them before.
       this.#validUntilMs = requestedMs < this.#invalidatedMs ? 0 : requestedMs + this.#leaseMs;
+      // Renewed meanwhile, a shard has another version.
+      const versions = new Map(rows.map(({ shard, version }) => [shard, version]));
+      const areDead = expired.some(([shard, { version }]) => versions.get(shard) === version);
+      if (areDead) this.#steppedBackUntilMs = 0;
       this.#see(rows.filter(({ fence }) => fence === null));
       if (this.#leases.length > before || this.hasSurplus()) this.#onRoundDue();
       const isWanting = !this.holdsAll() && !this.#isSteppedBack();
