@@ -17,6 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
+/** The leases of a dispatcher that looks for those of a dead process every 1.2 s. */
+const TAKING_OVER = { LEASE: '6s' };
 /** For a process that is to start, connect and send, which takes long on a busy machine. */
 const STARTED = { timeout: 40_000, interval: 10 };
 const applicationOf = ({ body }: Received): UUID => JSON.parse(body).applicationId;
@@ -215,7 +217,7 @@ describe('a dispatcher that is killed', () => {
     const received = () => expect(receiver.received.length).toBeGreaterThan(5);
     await vi.waitFor(received, STARTED);
     child.kill('SIGKILL');
-    const second = await fixture.start({ REPLAYS_PER_SECOND: '1000' });
+    const second = await fixture.start({ REPLAYS_PER_SECOND: '1000', ...TAKING_OVER });
     await second.settled();
     const { rows } = await fixture.sql.query(
       `SELECT job.state, matched, replayed, skipped, min(replays), max(replays), count(*)::int
@@ -254,7 +256,7 @@ describe('a dispatcher that is killed', () => {
     const unanswered = new Set(underWay.map(({ headers }) => headers['webhook-id']));
 
     respondWith(accept);
-    const second = await fixture.start();
+    const second = await fixture.start(TAKING_OVER);
     await until(async () => {
       const { rows } = await fixture.sql.query(`SELECT DISTINCT state FROM deliveries`);
       expect(rows).toEqual([{ state: 'delivered' }]);

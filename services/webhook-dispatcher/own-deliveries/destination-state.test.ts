@@ -41,6 +41,15 @@ const untilPaused = (dispatcher: Dispatcher, count: number) =>
     expect(await dispatcher.metrics()).toContain(`webhook_breakers{state="paused"} ${count}`),
   );
 
+/** As if the pause after the failed probe had passed, which there is once it is stored. */
+const endProbePause = () =>
+  until(async () => {
+    const { rowCount } = await fixture.sql.query(
+      'UPDATE open_breakers SET probe_at = now() WHERE probe_id IS NULL AND failures > 0',
+    );
+    expect(rowCount).toBe(1);
+  });
+
 /** Resolves when so many deliveries are due and not leased. */
 const untilWaiting = (count: number) =>
   until(async () => {
@@ -218,6 +227,7 @@ test('the time without a success, after which a destination is disabled, begins 
   await dispatcher.bus.publish([event(1)]);
   await untilWaiting(1);
   await ownerAt(dispatcher).resume();
+  await endProbePause();
   await dispatcher.settled();
   expect(await ownerAt(dispatcher).read()).toMatchObject({ disabledReason: '' });
 
@@ -228,6 +238,7 @@ test('the time without a success, after which a destination is disabled, begins 
     expect(await later.metrics()).toContain('webhook_breakers{state="open"} 1'),
   );
   await later.bus.publish([event(2)]);
+  await endProbePause();
   await later.settled();
   expect(await ownerAt(later).read()).toMatchObject({ disabledReason: 'no_success' });
 });

@@ -41,7 +41,7 @@ function mostWithin(timesMs: readonly number[], windowMs: number): number {
 
 /** Expects no more than 1.05 times the limit and one second's worth in any window. */
 function expectWithinRate(timesMs: readonly number[], perSecond: number): void {
-  for (const windowMs of [10, 250, 1_000, 2_000, 5_000]) {
+  for (const windowMs of [10, 250, 1_000, 1_500, 2_000, 5_000]) {
     const limit = (1.05 * perSecond * windowMs) / 1_000 + perSecond;
     expect(mostWithin(timesMs, windowMs)).toBeLessThanOrEqual(limit);
   }
@@ -95,13 +95,14 @@ async function settled(dispatchers: readonly Dispatcher[]): Promise<void> {
 
 test('a backlog is sent at the rate by two dispatchers together, each once and in order', async () => {
   const limited = await addTimedReceiver();
-  fixture.integrations.limit(limited.destinationId, 40);
+  // At twice the rate, three times the deliveries of a second come in 1.5 s.
+  fixture.integrations.limit(limited.destinationId, 65);
   await fixture.migrate();
   await addBacklog(limited, 50, 4);
   await settled([await fixture.start(), await fixture.start()]);
   expect(limited.received).toHaveLength(200);
   expectOrder(limited.received, 4);
-  expectWithinRate(limited.timesMs, 40);
+  expectWithinRate(limited.timesMs, 65);
   const { rows } = await fixture.sql.query('SELECT max(attempts) FROM deliveries');
   expect(rows).toEqual([{ max: 1 }]);
 }, 60_000);
@@ -145,7 +146,7 @@ test('while other destinations take all slots, a limited one gets its deliveries
 
 test('a limit that is set, raised or removed while a backlog waits takes effect soon', async () => {
   const limited = await addTimedReceiver((_, response) => {
-    setTimeout(() => response.writeHead(204).end(), 50);
+    setTimeout(() => response.writeHead(204).end(), 100);
   });
   const setLimit = async (perSecond: number) => {
     fixture.integrations.limit(limited.destinationId, perSecond);
@@ -155,7 +156,7 @@ test('a limit that is set, raised or removed while a backlog waits takes effect 
     });
   };
   await fixture.migrate();
-  await addBacklog(limited, 3_000, 1);
+  await addBacklog(limited, 1_500, 1);
   const dispatchers = [await fixture.start(), await fixture.start()];
   await until(() => expect(limited.received.length).toBeGreaterThan(20));
   await setLimit(5);
@@ -165,11 +166,11 @@ test('a limit that is set, raised or removed while a backlog waits takes effect 
   expect(limited.timesMs.length).toBeLessThan(before);
   const atFive = limited.timesMs.length;
   await setLimit(50);
-  await until(() => expect(limited.timesMs.length).toBeGreaterThan(atFive + 200));
+  await until(() => expect(limited.timesMs.length).toBeGreaterThan(atFive + 120));
   expectWithinRate(limited.timesMs.slice(atFive), 50);
   fixture.integrations.limit(limited.destinationId);
   await settled(dispatchers);
-  expect(limited.received).toHaveLength(3_000);
+  expect(limited.received).toHaveLength(1_500);
   expect((await fixture.sql.query('SELECT FROM destination_rates')).rows).toEqual([]);
 }, 90_000);
 
@@ -177,7 +178,7 @@ test('retries, replays and test events count towards the limit', async () => {
   let requests = 0;
   const limited = await addTimedReceiver((_, response) => {
     requests += 1;
-    response.writeHead(requests % 3 === 0 ? 503 : 204).end();
+    response.writeHead(requests % 3 === 0 && requests <= 45 ? 503 : 204).end();
   });
   fixture.integrations.limit(limited.destinationId, 20);
   const retries = { RETRY_DELAYS: Array(20).fill('50ms').join(',') };
@@ -190,7 +191,7 @@ test('retries, replays and test events count towards the limit', async () => {
   await settled(dispatchers);
   const { rows } = await fixture.sql.query('SELECT DISTINCT state FROM deliveries');
   expect(rows).toEqual([{ state: 'delivered' }]);
-  // A third of all attempts fails.
+  // A third of the first attempts fails.
   expect(limited.timesMs.length).toBeGreaterThanOrEqual(50);
   expectWithinRate(limited.timesMs, 20);
 }, 60_000);
