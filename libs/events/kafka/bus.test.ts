@@ -144,7 +144,7 @@ describeWithKafka(kafka, 'with Kafka', (kafka) => {
     await producer.connect();
     onTestFinished(() => producer.disconnect());
     // Twice this age after the partition was added, the raising looks for messages in it; the publish must come before, also late.
-    const waits = { handledWithinMs: 15_000, metadataMaxAgeMs: 4_000 };
+    const waits = { handledWithinMs: 15_000, metadataMaxAgeMs: 2_500 };
     const raising = raisePartitions({ config, log, topic: TOPIC, partitions: 2, ...waits });
     const publish = async () => {
       await added.promise;
