@@ -1,6 +1,11 @@
 import { migrate } from '@creditlane/postgres/migrate';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
-import { type OpenTestDatabase, openTestDatabase } from '@creditlane/postgres/test-open-database';
+import {
+  describeTables,
+  type OpenTestDatabase,
+  openTestDatabase,
+  openTestDatabaseOf,
+} from '@creditlane/postgres/test-open-database';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { createDeadLettersSql } from './dead-letters/dead-letters.ts';
 import { createRedrivesSql } from './dead-letters/redrives.ts';
@@ -25,9 +30,11 @@ const EARLIER = sqlMigration('TestTables1763000000000', { up: [] });
 /** The migrations that followed, for every table of this package. */
 const MIGRATIONS = [...inboxByDayMigrations(EARLIER), ...outboxByDayMigrations(EARLIER)];
 
+const MIGRATED = describeTables(TABLES, MIGRATIONS);
+
 /** A new database with every table of this package, opened as a service opens its own. */
 export function openMessagingTestDatabase(name: string): Promise<OpenTestDatabase> {
-  return openTestDatabase(name, TABLES, MIGRATIONS);
+  return openTestDatabaseOf(name, MIGRATED);
 }
 
 /** The same as the first versions left it. */

@@ -10,6 +10,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Connects as a superuser to the PostgreSQL of the test run. */
     postgresUrl: string;
+    /** Begins the names of the databases that others are copies of; the run drops them at its end. */
+    templatePrefix: string;
   }
 }
 
@@ -28,16 +30,54 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates an empty database. `name` shows whose database it is and need not be unique. */
-export async function createTestDatabase(name: string): Promise<TestDatabase> {
+/** Makes the tables of the database with this URL, and closes its connections. */
+export type MakeTables = (url: string) => Promise<void>;
+
+/** The ids of the databases that others are copies of, by what has made their tables. */
+const templates = new Map<MakeTables, Promise<string>>();
+
+async function createTemplate(makeTables: MakeTables): Promise<string> {
+  const { url, drop, id } = await createDatabase(inject('templatePrefix'));
+  try {
+    await makeTables(url);
+    return id;
+  } catch (error) {
+    await drop();
+    throw error;
+  }
+}
+
+/**
+ * Creates a database. `name` shows whose database it is and need not be unique. It is empty without `makeTables`, and otherwise a
+ * copy of one whose tables this function has made: a copy takes 30 ms, and all migrations of a service take 150 ms.
+ */
+export async function createTestDatabase(
+  name: string,
+  makeTables?: MakeTables,
+): Promise<TestDatabase> {
+  if (makeTables === undefined) return createDatabase(name);
+  const known = templates.get(makeTables) ?? createTemplate(makeTables);
+  templates.set(makeTables, known);
+  return createDatabase(name, await known);
+}
+
+async function createDatabase(
+  name: string,
+  template?: string,
+): Promise<TestDatabase & { id: string }> {
   const adminUrl = inject('postgresUrl');
   const id = `${name.replaceAll(/[^a-z0-9]+/g, '_')}_${randomBytes(4).toString('hex')}`;
   const requestRole = requestRoleOf(id);
   const password = randomBytes(12).toString('hex');
   await asAdmin([
     `CREATE ROLE ${id} LOGIN PASSWORD '${password}'`,
-    `CREATE DATABASE ${id} OWNER ${id}`,
+    // Copied by way of the log, it takes twice as long.
+    `CREATE DATABASE ${id} OWNER ${id} TEMPLATE ${template ?? 'template1'} STRATEGY file_copy`,
     ...createRequestRoleSql(id, id),
+    // What the roles of the template own and may do, those of the copy may, too.
+    ...(template === undefined
+      ? []
+      : [`GRANT ${template} TO ${id}`, `GRANT ${requestRoleOf(template)} TO ${requestRole}`]),
   ]);
   const url = new URL(adminUrl);
   url.username = id;
@@ -53,6 +93,7 @@ export async function createTestDatabase(name: string): Promise<TestDatabase> {
   };
   const sql = connect({ max: 4 });
   return {
+    id,
     url: url.href,
     sql,
     requests: new RequestPool(sql, requestRole, new RowTurns({ connections: 4, waitMs: 10_000 })),

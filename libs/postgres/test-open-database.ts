@@ -2,13 +2,29 @@
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { type Database, openDatabase } from './database.ts';
+import { migrate } from './migrations/migrate.ts';
 import type { Migration } from './migrations/migration.ts';
 import { sqlMigration } from './migrations/sql-migration.ts';
-import { createTestDatabase } from './test-database.ts';
+import { createTestDatabase, type MakeTables, type TestDatabase } from './test-database.ts';
 
 export interface OpenTestDatabase extends Database {
   url: string;
   metrics: Metrics;
+}
+
+/** The tables of databases that are copies of one another. */
+export interface TestTables {
+  migrations: Migration[];
+  make: MakeTables;
+}
+
+/** Describes the tables that the SQL statements create and the migrations then change, for `openTestDatabaseOf`. */
+export function describeTables(
+  createTablesSql: readonly string[],
+  migrations: readonly Migration[] = [],
+): TestTables {
+  const all = [sqlMigration('TestTables1763000000000', { up: createTablesSql }), ...migrations];
+  return { migrations: all, make: (url) => migrate(url, all, silentLog) };
 }
 
 /**
@@ -20,7 +36,23 @@ export async function openTestDatabase(
   createTablesSql: readonly string[],
   migrations: readonly Migration[] = [],
 ): Promise<OpenTestDatabase> {
-  const { url, drop } = await createTestDatabase(name);
+  const tables = describeTables(createTablesSql, migrations);
+  return open(name, tables.migrations, await createTestDatabase(name));
+}
+
+/** The same as a copy of a database that was made once: for files that make many. */
+export async function openTestDatabaseOf(
+  name: string,
+  { migrations, make }: TestTables,
+): Promise<OpenTestDatabase> {
+  return open(name, migrations, await createTestDatabase(name, make));
+}
+
+async function open(
+  name: string,
+  migrations: Migration[],
+  { url, drop }: TestDatabase,
+): Promise<OpenTestDatabase> {
   const metrics = new Metrics();
   const database = await openDatabase({
     url,
@@ -29,7 +61,7 @@ export async function openTestDatabase(
     log: silentLog,
     metrics,
     entities: [],
-    migrations: [sqlMigration('TestTables1763000000000', { up: createTablesSql }), ...migrations],
+    migrations,
   });
   return {
     ...database,

@@ -90,7 +90,6 @@ describe('the webhook of a decision', () => {
       answered += 1;
       response.writeHead(answered % 3 === 0 ? 503 : 204).end();
     });
-    await fixture.migrate();
     const scansOfPastDays = await watchPastDays(fixture);
     const { bus, settled, close } = await fixture.start();
     // A connection plans a statement five times for its values, and then once for any.
@@ -112,7 +111,6 @@ describe('the webhook of a decision', () => {
   });
 
   test('is compared with its recipients without a look into the partitions of earlier days', async () => {
-    await fixture.migrate();
     const eventId = newId();
     const scansOfPastDays = await watchPastDays(fixture, async (client) => {
       const values = ['webhook-dispatcher', eventId];

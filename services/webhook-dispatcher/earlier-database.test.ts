@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { migrate } from '@creditlane/postgres/migrate';
+import { createTestDatabase } from '@creditlane/postgres/test-database';
 import { DeliveryState } from '@creditlane/proto/webhooks/v1/delivery';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -13,7 +14,7 @@ import { createTestFixture, sequences, type TestFixture, upTo } from './test-fix
 
 let fixture: TestFixture;
 beforeEach(async () => {
-  fixture = await createTestFixture();
+  fixture = await createTestFixture(() => createTestDatabase('webhooks'));
 });
 afterEach(() => fixture.close());
 

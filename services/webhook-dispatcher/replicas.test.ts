@@ -138,7 +138,6 @@ describe('a destination whose circuit breaker is open', () => {
     const { received, respondWith, destinationId } = await fixture.addReceiver();
     const hanging: ServerResponse[] = [];
     respondWith((_, response) => void hanging.push(response));
-    await fixture.migrate();
     await fixture.sql.query(
       `INSERT INTO open_breakers VALUES ($1, 1, 0, now() + interval '1 hour')`,
       [destinationId],

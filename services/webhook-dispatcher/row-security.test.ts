@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RowScope } from '@creditlane/postgres/row-security/request-pool';
 import { runQuery } from '@creditlane/postgres/statement';
-import type { TestDatabase } from '@creditlane/postgres/test-database';
+import { createTestDatabase, type TestDatabase } from '@creditlane/postgres/test-database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { findBreaches, listUnsecuredTables } from '@creditlane/service/test-row-security';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,11 +15,13 @@ import {
 } from './store/own-deliveries.ts';
 import { findDestinationState } from './store/pauses.ts';
 import { lockReplayable } from './store/replay-delivery.ts';
-import { insertDelivery, openDispatcherDatabase } from './test-deliveries.ts';
+import { insertDelivery, migrateDispatcher } from './test-deliveries.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await openDispatcherDatabase();
+  // Not a copy, where the roles of another database have the privileges.
+  database = await createTestDatabase('webhooks');
+  await migrateDispatcher(database.url);
 });
 afterAll(() => database?.drop());
 

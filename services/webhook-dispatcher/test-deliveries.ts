@@ -10,13 +10,12 @@ import type { AttemptResult } from './sending/attempt.ts';
 import { webhookDispatcher } from './service.ts';
 
 /** Creates a database with the tables as they are now; no dispatcher runs. */
-export async function openDispatcherDatabase(): Promise<TestDatabase> {
-  const database = await createTestDatabase('webhooks');
-  await migrateDispatcher(database);
-  return database;
+export function openDispatcherDatabase(): Promise<TestDatabase> {
+  return createTestDatabase('webhooks', migrateDispatcher);
 }
 
-export const migrateDispatcher = ({ url }: Pick<TestDatabase, 'url'>): Promise<void> =>
+/** Makes the tables as they are now in the database with this URL. */
+export const migrateDispatcher = (url: string): Promise<void> =>
   migrate(url, [...(webhookDispatcher.database?.migrations ?? [])], silentLog);
 
 /** A replay asks for the grant on what the body names. */

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { type EventMessage, toMessage } from '@creditlane/events/message';
-import { createTestDatabase } from '@creditlane/postgres/test-database';
 import { generateIdentityKeys } from '@creditlane/rpc/credentials/identity-keys';
 import { TokenSigner } from '@creditlane/rpc/identity';
 import { mountForTest } from '@creditlane/rpc/test-mount';
@@ -16,7 +15,7 @@ import { webhookSources } from './events/webhook-sources.ts';
 import { webhookDispatcher } from './service.ts';
 import { SERVICE } from './service-name.ts';
 import { createTestApplications } from './test-applications.ts';
-import { migrateDispatcher } from './test-deliveries.ts';
+import { openDispatcherDatabase } from './test-deliveries.ts';
 import { createTestIntegrations } from './test-integrations.ts';
 import { type Received, startReceiver } from './test-receiver.ts';
 
@@ -35,9 +34,9 @@ export interface TestDecision {
 /** The longest that a lease may be. When a machine pauses the process until a lease has ended, its delivery is sent again. */
 const LONGEST_LEASE = '30s';
 
-/** One retailer, one creditor, one application, and the receivers that the test adds. */
-export async function createTestFixture() {
-  const database = await createTestDatabase('webhooks');
+/** One retailer, one creditor, one application, and the receivers that the test adds. The database has its tables unless it is given. */
+export async function createTestFixture(openDatabase = openDispatcherDatabase) {
+  const database = await openDatabase();
   const closing: (() => Promise<unknown>)[] = [() => database.drop()];
   const ids = { retailerId: randomUUID(), creditorId: randomUUID(), applicationId: randomUUID() };
   const identity = generateIdentityKeys();
@@ -102,8 +101,6 @@ export async function createTestFixture() {
     database,
     sql: database.sql,
     connect: database.connect,
-    /** Makes the tables, as `start` does, without a dispatcher. */
-    migrate: () => migrateDispatcher(database),
     start,
     /** Adds a receiver with a destination of its own, which receives every event. */
     async addReceiver() {

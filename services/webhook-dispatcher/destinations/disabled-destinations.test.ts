@@ -220,7 +220,6 @@ async function countStates() {
 
 test('deliveries that a process left pending to a disabled destination are ended by the next process, and not sent', async () => {
   const { received, destinationId } = await fixture.addReceiver();
-  await fixture.migrate();
   await addLanes(destinationId, 600);
   await fixture.sql.query(
     `INSERT INTO destination_states (destination_id, failing_since, disabled_at, disabled_reason)
@@ -235,7 +234,6 @@ test('deliveries that a process left pending to a disabled destination are ended
 
 test('a delivery that waits behind one that has ended is due, so that it is sent when its destination is enabled', async () => {
   const { destinationId } = await fixture.addReceiver();
-  await fixture.migrate();
   await addLanes(destinationId, 1);
   const holder = await fixture.sql.connect();
   await holder.query('BEGIN');
@@ -256,7 +254,6 @@ test('a delivery that waits behind one that has ended is due, so that it is sent
 
 test('a replayed delivery whose later one is ending is ended after it, and what waits behind both is not left', async () => {
   const { destinationId } = await fixture.addReceiver();
-  await fixture.migrate();
   await addLanes(destinationId, 1, ['due', 'due', 'waiting']);
   await fixture.sql.query('UPDATE deliveries SET replays = 1 WHERE sequence = 1');
   const deps = {
@@ -287,7 +284,6 @@ test('a replayed delivery whose later one is ending is ended after it, and what 
 
 test('endPending ends and drops nothing while the destination is not disabled', async () => {
   const { destinationId } = await fixture.addReceiver();
-  await fixture.migrate();
   await addLanes(destinationId, 1);
   const dropped: string[] = [];
   const queue = {
@@ -309,7 +305,6 @@ test('endPending ends and drops nothing while the destination is not disabled', 
 
 test('a delivery that is leased while those to its destination end stays in the queue', async () => {
   const { destinationId } = await fixture.addReceiver();
-  await fixture.migrate();
   await addLanes(destinationId, 1);
   const queue = new DeliveryQueue({
     breakers: new OpenBreakers(),
@@ -333,7 +328,6 @@ test('a delivery that is leased while those to its destination end stays in the 
 
 test('when the deliveries to one disabled destination cannot be ended, those to another one are', async () => {
   const [failing, other] = [await fixture.addReceiver(), await fixture.addReceiver()];
-  await fixture.migrate();
   await fixture.sql.query(
     `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
        RAISE 'refused for the test';

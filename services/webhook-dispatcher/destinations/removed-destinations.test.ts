@@ -97,7 +97,6 @@ test('a request that is under way while its destination is removed is delivered 
 
 test('a round continues after the destinations of the round before', async () => {
   const { pool, asked } = { pool: fixture.sql, asked: [] as string[] };
-  await fixture.migrate();
   await pool.query(
     `INSERT INTO destination_states (destination_id, disabled_at)
      SELECT gen_random_uuid(), now() FROM generate_series(1, 1500)`,

@@ -164,7 +164,6 @@ test('a pause lasts over a restart', async () => {
 });
 
 test('a replica that starts knows the pauses before it sends anything', async () => {
-  await fixture.migrate();
   const order: string[] = [];
   const { replace } = OpenBreakers.prototype;
   vi.spyOn(OpenBreakers.prototype, 'replace').mockImplementation(function (

@@ -8,7 +8,6 @@ export function shareTestFixture() {
   const dispatchers: Dispatcher[] = [];
   beforeAll(async () => {
     fixture = await createTestFixture();
-    await fixture.migrate();
   });
   afterEach(async () => {
     for (const dispatcher of dispatchers.splice(0)) await dispatcher.close();

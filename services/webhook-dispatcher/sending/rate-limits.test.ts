@@ -97,7 +97,6 @@ test('a backlog is sent at the rate by two dispatchers together, each once and i
   const limited = await addTimedReceiver();
   // At twice the rate, three times the deliveries of a second come in 1.5 s.
   fixture.integrations.limit(limited.destinationId, 65);
-  await fixture.migrate();
   await addBacklog(limited, 50, 4);
   await settled([await fixture.start(), await fixture.start()]);
   expect(limited.received).toHaveLength(200);
@@ -109,7 +108,6 @@ test('a backlog is sent at the rate by two dispatchers together, each once and i
 
 test('while thousands wait for the rate of a destination, they are not claimed, and others get theirs', async () => {
   const [limited, other] = [await addTimedReceiver(), await addTimedReceiver()];
-  await fixture.migrate();
   await storeLimit(limited, 1);
   await addBacklog(limited, 3_000, 1);
   await addBacklog(other, 100, 2);
@@ -134,7 +132,6 @@ test('while other destinations take all slots, a limited one gets its deliveries
   const other = await addTimedReceiver((_, response) => {
     setTimeout(() => response.writeHead(204).end(), 20);
   });
-  await fixture.migrate();
   await storeLimit(limited, 20);
   await addBacklog(limited, 15, 1);
   await addBacklog(other, 1_000, 1);
@@ -155,7 +152,6 @@ test('a limit that is set, raised or removed while a backlog waits takes effect 
       expect((await fixture.sql.query(stored, [perSecond])).rows).toHaveLength(1);
     });
   };
-  await fixture.migrate();
   await addBacklog(limited, 1_500, 1);
   const dispatchers = [await fixture.start(), await fixture.start()];
   await until(() => expect(limited.received.length).toBeGreaterThan(20));
@@ -214,7 +210,6 @@ test('probes of a failing destination count towards the limit, also those that a
     response.writeHead(headers['webhook-test'] ? 204 : 503).end();
   });
   fixture.integrations.limit(limited.destinationId, 1);
-  await fixture.migrate();
   await fixture.sql.query(
     `INSERT INTO open_breakers VALUES ($1, 2, 0, now() + interval '1 hour')`,
     [limited.destinationId],
@@ -243,7 +238,6 @@ test('deliveries that take longer to prepare than a permit lasts are sent, at th
 test('a delivery whose destination is removed while it waits for a permit is not sent', async () => {
   const limited = await addTimedReceiver();
   const { destinationId } = limited;
-  await fixture.migrate();
   await storeLimit(limited, 1);
   const inAnHour = `INSERT INTO open_breakers VALUES ($1, 2, 0, now() + interval '1 hour')`;
   await fixture.sql.query(inAnHour, [destinationId]);
@@ -273,7 +267,6 @@ test('a delivery whose destination is removed while it waits for a permit is not
 
 test('deliveries that a dead process had claimed are sent, and count as held back', async () => {
   const limited = await addTimedReceiver();
-  await fixture.migrate();
   await storeLimit(limited, 20);
   await addBacklog(limited, 20, 2);
   const destinationIds = [limited.destinationId];
