@@ -2,8 +2,9 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { getCompileCacheDir } from 'node:module';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { composeFile } from '@creditlane/compose/compose-file';
 import { composeVariables } from '@creditlane/compose/env-file';
@@ -55,8 +56,12 @@ function filledIn(text: string): string {
   });
 }
 
-function check(program: string, env: Record<string, string>) {
-  return run(process.execPath, [join(ROOT, program), '--check'], { env });
+/** What Node has compiled for the test run: a third of the time of a check. */
+const compiled = getCompileCacheDir();
+
+function check(program: string, settings: Record<string, string>) {
+  const cache = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
+  return run(process.execPath, [join(ROOT, program), '--check'], { env: { ...settings, ...cache } });
 }
 
 test.each(NAMES)(
