@@ -60,7 +60,7 @@ export async function startTestApplications(
   const sql = new pg.Client({ connectionString: database.url });
   await sql.connect();
   const digestKey = randomBytes(32).toString('base64');
-  const start = async (keys: string) => {
+  const start = async (keys: string, settings: Record<string, string> = {}) => {
     const process = createTestProcess('applications', { write: (line) => void log.push(line) });
     const bus = createInProcessBus({ consumers: { 'creditlane.applications.v1': ['decisions'] } });
     const events: DecodedEvent[] = [];
@@ -75,6 +75,7 @@ export async function startTestApplications(
       KEY_RING: keys,
       REQUEST_DIGEST_KEY: digestKey,
       ...LONGEST_LOCK_TIMEOUT,
+      ...settings,
     };
     const stop = async () => {
       await process.closers.close();
@@ -120,10 +121,10 @@ export async function startTestApplications(
     get service() {
       return running;
     },
-    /** Stops the service and starts it again on the same database, with another key ring. */
-    async restart(keys: string) {
+    /** Stops the service and starts it again on the same database, with another key ring or other settings. */
+    async restart(keys = KEYS, settings: Record<string, string> = {}) {
       await running.stop();
-      running = await start(keys);
+      running = await start(keys, settings);
     },
     async close() {
       await running.stop();

@@ -16,6 +16,7 @@ import {
   recordingBus,
   sequencesOf,
   startTestRelay,
+  type TestRelayOptions,
 } from '../test-relay.ts';
 import { outboxCommands } from './commands.ts';
 import { HoldLostError, holdPublishing } from './hold-publishing.ts';
@@ -38,8 +39,8 @@ beforeEach(async () => {
   relays = [];
 });
 
-function startOne(): Relay {
-  const relay = startTestRelay(db, bus);
+function startOne(options?: TestRelayOptions): Relay {
+  const relay = startTestRelay(db, bus, options);
   relays.push(relay);
   return relay;
 }
@@ -84,8 +85,9 @@ const raiseTo = (to: string) =>
   );
 
 test('while shards are raised, relays publish the events of each key in order', async () => {
-  const first = startOne();
-  startOne();
+  // They learn of the shards with their next renewals.
+  const first = startOne({ leaseMs: 1_000 });
+  startOne({ leaseMs: 1_000 });
   let sequence = 0;
   let isRaised = false;
   const writing = (async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
 import { type Application, ApplicationStatus } from '@creditlane/proto/applications/v1/application';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
   anApplicant,
   aSubmission,
@@ -304,6 +304,8 @@ describe('with an idempotency key,', () => {
     const operation = 'creditlane.applications.v1.ApplicationsService/SubmitApplication';
     const callerId = asIntegration('').identity.subject;
     const { applicationId } = application;
+    onTestFinished(() => fixture.restart());
+    await fixture.restart(undefined, { LOCK_TIMEOUT: '300ms' });
     await fixture.sql.query('BEGIN');
     try {
       await fixture.sql.query('SELECT FROM applications WHERE id = $1 FOR UPDATE', [applicationId]);
