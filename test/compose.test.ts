@@ -2,9 +2,8 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { getCompileCacheDir } from 'node:module';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { composeFile } from '@creditlane/compose/compose-file';
 import { composeVariables } from '@creditlane/compose/env-file';
@@ -16,6 +15,7 @@ import { createTestBus } from '@creditlane/events/kafka/test-kafka-bus';
 import { KAFKA } from '@creditlane/events/kafka-config';
 import { DATABASES, SERVICES } from '@creditlane/platform/services';
 import { settingsPage } from '@creditlane/platform/settings-page';
+import { compiledModules } from '@creditlane/runtime/compiled-modules';
 import { readEnv } from '@creditlane/runtime/env';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
@@ -56,12 +56,9 @@ function filledIn(text: string): string {
   });
 }
 
-/** What Node has compiled for the test run: a third of the time of a check. */
-const compiled = getCompileCacheDir();
-
 function check(program: string, settings: Record<string, string>) {
-  const cache = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
-  return run(process.execPath, [join(ROOT, program), '--check'], { env: { ...settings, ...cache } });
+  const env = { ...settings, ...compiledModules() };
+  return run(process.execPath, [join(ROOT, program), '--check'], { env });
 }
 
 test.each(NAMES)(

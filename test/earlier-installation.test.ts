@@ -1,5 +1,6 @@
 // An installation that an earlier version made gains what a new service needs, and keeps what it has. The
 // files in test/earlier-installation are those of a version with five services, as it wrote them.
+
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chmod, copyFile, stat, writeFile } from 'node:fs/promises';
@@ -12,6 +13,7 @@ import { startOneProcess } from '@creditlane/local/one-process';
 import { SERVICES } from '@creditlane/platform/services';
 import { sqlMigration } from '@creditlane/postgres/sql-migration';
 import { TokenSigner } from '@creditlane/rpc/identity';
+import { compiledModules } from '@creditlane/runtime/compiled-modules';
 import { setting } from '@creditlane/runtime/setting';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { type AnyService, defineService } from '@creditlane/service/define-service';
@@ -242,6 +244,7 @@ test('missing databases and roles are created, and existing ones are kept, with 
   const makeDatabases = (...names: string[]) =>
     run(process.execPath, [join(ROOT, 'libs/postgres/make-databases.ts')], {
       env: {
+        ...compiledModules(),
         ADMIN_DATABASE_URL: server.href,
         DATABASES: names.map((name) => `${name}:secret`).join(', '),
       },

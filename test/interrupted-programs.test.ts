@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { compiledModules } from '@creditlane/runtime/compiled-modules';
+import { type TestContext, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
 
 /** The port of a server that accepts connections and never answers, and its first connection. */
-async function startSilentServer() {
+async function startSilentServer({ onTestFinished }: TestContext) {
   const connected = Promise.withResolvers<void>();
   const server = createServer((socket) => {
     onTestFinished(() => void socket.destroy());
@@ -20,7 +21,8 @@ async function startSilentServer() {
   return { port: (server.address() as AddressInfo).port, connected: connected.promise };
 }
 
-test.each([
+// At once, because each process waits two seconds for its start to end.
+test.concurrent.for<[string, (port: number) => NodeJS.ProcessEnv]>([
   ['libs/events/make-topics.ts', (port: number) => ({ KAFKA_BROKERS: `127.0.0.1:${port}` })],
   [
     'libs/events/raise-partitions.ts',
@@ -39,16 +41,16 @@ test.each([
   ],
 ])(
   '%s that SIGTERM ends before its work is done exits with 143, so that its Job does not count as complete',
-  async (program, envOf) => {
-    const { port, connected } = await startSilentServer();
+  async ([program, envOf], context) => {
+    const { port, connected } = await startSilentServer(context);
     const child = spawn(process.execPath, [join(ROOT, program)], {
-      env: envOf(port),
+      env: { ...compiledModules(), ...envOf(port) },
       stdio: 'ignore',
     });
-    onTestFinished(() => void child.kill('SIGKILL'));
+    context.onTestFinished(() => void child.kill('SIGKILL'));
     const ended = once(child, 'exit');
     await connected;
     child.kill('SIGTERM');
-    expect(await ended).toEqual([143, null]);
+    context.expect(await ended).toEqual([143, null]);
   },
 );

@@ -1,4 +1,5 @@
 // Services reach PostgreSQL by TLS, and only a server whose certificate is trusted.
+
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -11,6 +12,7 @@ import { startPlatform } from '@creditlane/local/platform';
 import { choosePorts } from '@creditlane/local/ports';
 import { type DatabaseUrls, prepareDatabases } from '@creditlane/platform/databases';
 import { makeSecrets } from '@creditlane/platform/secrets';
+import { compiledModules } from '@creditlane/runtime/compiled-modules';
 import {
   type IssuedFiles,
   TestCertificateAuthority,
@@ -108,7 +110,7 @@ test('the platform serves by TLS alone, and while the certificate is not trusted
 /** Runs the migrations of decisions on a database. Resolves to the exit code, and what the process wrote. */
 function migrate(databaseUrl: string) {
   return runToExit(process.execPath, [DECISIONS, '--migrate'], {
-    env: { DATABASE_URL: databaseUrl },
+    env: { ...compiledModules(), DATABASE_URL: databaseUrl },
   });
 }
 

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { openPostgres } from '@creditlane/local/postgres';
 import { openSecrets } from '@creditlane/local/secrets-file';
 import { SERVICES } from '@creditlane/platform/services';
+import { compiledModules } from '@creditlane/runtime/compiled-modules';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readOperateOptions } from './options.ts';
@@ -30,7 +31,7 @@ describe('npm run operate', () => {
   const operate = (...args: string[]) => {
     const file = join(import.meta.dirname, 'operate.ts');
     // With this variable of the person's shell, the command would wait for migrations.
-    const env = { MIGRATE_AT_START: 'false' };
+    const env = { MIGRATE_AT_START: 'false', ...compiledModules() };
     return run(process.execPath, [file, '--data-dir', dir, ...args], { env });
   };
 

@@ -1,10 +1,10 @@
 // One supervised process of a service.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { getCompileCacheDir } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HOST } from '@creditlane/local/host';
 import { StartError } from '@creditlane/local/start-error';
+import { compiledModules } from '@creditlane/runtime/compiled-modules';
 import type { Readiness } from '@creditlane/runtime/health';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { AnyService } from '@creditlane/service/define-service';
@@ -82,12 +82,6 @@ function spawnService(
     if (output !== null) showLines(name, output, write);
   }
   return child;
-}
-
-/** Where Node keeps compiled modules: with them each service starts with 0.3 s less of CPU. */
-function compiledModules(): Record<string, string> {
-  const ofThisNode = getCompileCacheDir();
-  return ofThisNode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisNode) };
 }
 
 /** True once the service is ready and answers every operation; else what its readiness endpoint says is missing. */

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
+import { compiledModules } from './compiled-modules.ts';
 import type { RunOptions } from './run.ts';
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
@@ -29,7 +30,7 @@ function startProcess(
   `;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source, '--', ...args], {
     cwd: import.meta.dirname,
-    env: { PORT: '1', ...env },
+    env: { ...compiledModules(), PORT: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { unavailable } from '@creditlane/rpc/fault';
+import { compiledModules } from '@creditlane/runtime/compiled-modules';
 import { readSettings } from '@creditlane/runtime/setting';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { CommandOptionError, type CommandOptions } from '@creditlane/service/service-command';
@@ -40,7 +41,8 @@ async function runCommand(name: string, options: CommandOptions = {}) {
 /** Runs the service's main file as an operator does, in a process of its own. */
 async function runMain(...args: string[]) {
   const { url } = fixture.service.database;
-  const env = { DATABASE_URL: url, KEY_RING: KEYS, DOCUMENT_LINK_KEY: 'AAAA', BUREAUS: 'EQUIFAX' };
+  const own = { DATABASE_URL: url, KEY_RING: KEYS, DOCUMENT_LINK_KEY: 'AAAA', BUREAUS: 'EQUIFAX' };
+  const env = { ...compiledModules(), ...own };
   const main = join(import.meta.dirname, 'main.ts');
   const { code, stdout, stderr } = await promisify(execFile)(process.execPath, [main, ...args], {
     env,

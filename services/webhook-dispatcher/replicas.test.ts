@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID, type UUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { getCompileCacheDir } from 'node:module';
-import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { generateIdentityKeys } from '@creditlane/rpc/credentials/identity-keys';
+import { compiledModules } from '@creditlane/runtime/compiled-modules';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliveriesClient, ownerOf } from './own-deliveries/test-owner.ts';
 import { addEndedDeliveries } from './test-deliveries.ts';
@@ -182,10 +181,9 @@ describe('a dispatcher that is killed', () => {
 
   /** The service as a process of its own, as in production. */
   async function spawnDispatcher(): Promise<ChildProcess> {
-    const compiled = getCompileCacheDir();
     const child = spawn(process.execPath, [`${import.meta.dirname}/main.ts`], {
       env: {
-        ...(compiled !== undefined && { NODE_COMPILE_CACHE: dirname(compiled) }),
+        ...compiledModules(),
         ...fixture.environment,
         LEASE: '1s',
         IDENTITY_KEY: fixture.identityKey,
