@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { closeHttpServer } from './close-http-server.ts';
 import type { Health } from './health.ts';
+import { closeHttpServer } from './http/close-http-server.ts';
 import { createLimitedServer, type Timeouts } from './http/limited-server.ts';
 import { type Address, listen } from './listen.ts';
 import type { Metrics } from './telemetry/metrics.ts';

@@ -3,9 +3,9 @@
  * Requests by other names than those of `host` and of loopback, and from pages of other sites, are refused.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { closeHttpServer } from '../close-http-server.ts';
 import { type Address, listen } from '../listen.ts';
 import type { Log } from '../telemetry/log.ts';
+import { closeHttpServer } from './close-http-server.ts';
 import { createLimitedServer, type Timeouts } from './limited-server.ts';
 import { findRefusal, hostsOf } from './request-origin.ts';
 
