@@ -33,11 +33,20 @@ export interface TestDecision {
 
 /** The longest that a lease may be. When a machine pauses the process until a lease has ended, its delivery is sent again. */
 const LONGEST_LEASE = '30s';
+const ENVIRONMENT = {
+  DATABASE_POOL_SIZE: '4',
+  EGRESS_ALLOW_HTTP: 'true',
+  EGRESS_ALLOW_LOOPBACK: 'true',
+  DESTINATIONS_CACHE: '0ms',
+  RETRY_DELAYS: '50ms,50ms,50ms,50ms',
+  LEASE: LONGEST_LEASE,
+};
 
 /** One retailer, one creditor, one application, and the receivers that the test adds. The database has its tables unless it is given. */
 export async function createTestFixture(openDatabase = openDispatcherDatabase) {
   const database = await openDatabase();
   const closing: (() => Promise<unknown>)[] = [() => database.drop()];
+  const receivers: { close(): Promise<void> }[] = [];
   const ids = { retailerId: randomUUID(), creditorId: randomUUID(), applicationId: randomUUID() };
   const identity = generateIdentityKeys();
   const signer = new TokenSigner({ issuer: SERVICE, privateKey: identity.privateKey });
@@ -46,15 +55,7 @@ export async function createTestFixture(openDatabase = openDispatcherDatabase) {
   const applications = createTestApplications(identity.publicKey);
   closing.push(() => applications.close());
 
-  const environment = {
-    DATABASE_URL: database.url,
-    DATABASE_POOL_SIZE: '4',
-    EGRESS_ALLOW_HTTP: 'true',
-    EGRESS_ALLOW_LOOPBACK: 'true',
-    DESTINATIONS_CACHE: '0ms',
-    RETRY_DELAYS: '50ms,50ms,50ms,50ms',
-    LEASE: LONGEST_LEASE,
-  };
+  const environment = { DATABASE_URL: database.url, ...ENVIRONMENT };
 
   /** Starts a dispatcher; several may share the database. `sourcesOf` replaces the list of sources. */
   async function start(settings: Record<string, string> = {}, sourcesOf = webhookSources) {
@@ -105,12 +106,14 @@ export async function createTestFixture(openDatabase = openDispatcherDatabase) {
     /** Adds a receiver with a destination of its own, which receives every event. */
     async addReceiver() {
       const receiver = await startReceiver();
-      closing.push(() => receiver.close());
+      receivers.push(receiver);
       return { ...receiver, ...integrations.add(receiver.url) };
     },
     event: (decision: TestDecision = {}): EventMessage =>
       eventOf({ ...ids, ...decision }, ids.retailerId),
     async close() {
+      // A dispatcher that closes waits three seconds for requests that are under way.
+      await Promise.all(receivers.map((receiver) => receiver.close()));
       for (const close of closing.reverse()) await close();
     },
   };
