@@ -1,7 +1,12 @@
 /** The bureaus' answers with 200 trades: how many are read into credit files by one core in a second. */
 import { findPersona } from '@creditlane/bureau-simulator/personas';
 import { writeFiles } from '@creditlane/bureau-simulator/send-answer';
-import { FORMATS, type FormatName, readAnswer } from '@creditlane/credit-file/test-formats';
+import {
+  FORMATS,
+  type FormatName,
+  inquiryAbout,
+  readAnswer,
+} from '@creditlane/credit-file/test-formats';
 import { SaxesParser } from 'saxes';
 import type { Plan } from '../plan.ts';
 
@@ -20,6 +25,9 @@ export interface ReadingResults {
 }
 
 const PERSON = { firstName: 'Thea', lastName: 'Thick' };
+const SIN = '046454286';
+const DATE_OF_BIRTH = '1976-02-29';
+const INQUIRY = inquiryAbout({ subject: { ...PERSON, sin: SIN, dateOfBirth: DATE_OF_BIRTH } });
 const TRADES = 200;
 /** A symmetric order, so that a machine that becomes slower or faster affects both alike. */
 const TURNS = ['parse', 'read', 'read', 'parse'] as const;
@@ -28,11 +36,11 @@ export function measureCreditFiles({ warmUpMs, measureMs }: Plan): CreditFileRes
   const measure = (name: FormatName) => {
     const { source } = FORMATS[name];
     const body = Buffer.from(writeAnswer(source));
-    const answer = readAnswer(name, body);
+    const answer = readAnswer(name, body, INQUIRY);
     if (answer.kind !== 'file' || answer.file.trades?.length !== TRADES) {
       throw new Error(`the answer of ${source} gives no file with ${TRADES} trades`);
     }
-    const work = { parse: () => parse(body), read: () => void readAnswer(name, body) };
+    const work = { parse: () => parse(body), read: () => void readAnswer(name, body, INQUIRY) };
     for (const turn of TURNS) countPerSecond(work[turn], warmUpMs / TURNS.length);
     const rates = TURNS.map((turn) => countPerSecond(work[turn], measureMs / TURNS.length));
     const [first = 0, second = 0, third = 0, fourth = 0] = rates;
@@ -48,8 +56,8 @@ function writeAnswer(source: 'EQUIFAX' | 'TRANSUNION'): string {
   const behaviour = findPersona(source, PERSON)?.behaviour;
   if (behaviour?.kind !== 'file') throw new Error(`${source} has no file with ${TRADES} trades`);
   const inquiry = {
-    ...{ source, ...PERSON, reference: 'b1', member: '999ZB12345', sin: '046454286' },
-    ...{ dateOfBirth: '1976-02-29', date: '2026-11-22' },
+    ...{ source, ...PERSON, reference: 'b1', member: '999ZB12345', sin: SIN },
+    ...{ dateOfBirth: DATE_OF_BIRTH, date: '2026-11-22' },
     address: {
       ...{ streetNo: '12', streetName: 'MAIN ST', city: 'OTTAWA', province: 'ON' },
       postalCode: 'K1A0B1',

@@ -4,7 +4,7 @@ import { writeEquifaxError } from '@creditlane/bureau-simulator/equifax-answer';
 import { PERSONAS } from '@creditlane/bureau-simulator/personas';
 import { writeFiles } from '@creditlane/bureau-simulator/send-answer';
 import { writeTransUnionError } from '@creditlane/bureau-simulator/transunion-answer';
-import { type FormatName, readAnswer } from '@creditlane/credit-file/test-formats';
+import { type FormatName, inquiryAbout, readAnswer } from '@creditlane/credit-file/test-formats';
 import { openApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { closedSchemas } from '@creditlane/gateway/document/test-closed-schemas';
 import { describe, expect, test } from 'vitest';
@@ -13,6 +13,8 @@ type Persona = (typeof PERSONAS)[number];
 type Source = Persona['sources'][number];
 
 const check = closedSchemas(openApiDocument());
+const SIN = '046454286';
+const DATE_OF_BIRTH = '1976-02-29';
 const GOLDEN = join(import.meta.dirname, 'golden');
 
 const answered = PERSONAS.flatMap((persona) =>
@@ -23,7 +25,7 @@ const answered = PERSONAS.flatMap((persona) =>
 );
 
 describe.each(answered)('$name', ({ persona, source, xml, name }) => {
-  const answer = readAnswer(source.toLowerCase() as FormatName, xml);
+  const { match, ...answer } = read(persona, source, xml);
 
   test('is answered with the XML of the golden file', async () => {
     await expect(xml).toMatchFileSnapshot(join(GOLDEN, `${name}.xml`));
@@ -39,14 +41,20 @@ describe.each(answered)('$name', ({ persona, source, xml, name }) => {
   test('ends as the table of personas says', () => {
     const hitType = answer.kind === 'file' ? answer.file.hitType : null;
     expect({ name, hitType }).toEqual({ name, hitType: persona.hitType });
-    expect(answer.kind).toBe(persona.outcome === 'failed' ? 'refused' : 'file');
+    const failure = persona.behaviour.kind === 'file' ? 'foreign' : 'refused';
+    expect(answer.kind).toBe(persona.outcome === 'failed' ? failure : 'file');
+  });
+
+  test('is about the person who was asked about, if it is about any', () => {
+    const isOfPerson = answer.kind === 'file' && answer.file.hitType !== 'NO_HIT';
+    expect(match).toEqual(isOfPerson ? { kind: 'FULL' } : undefined);
   });
 });
 
 test('every section of the credit file is in the answer of a persona', () => {
   const sections = new Set<string>();
-  for (const { source, xml } of answered) {
-    const answer = readAnswer(source.toLowerCase() as FormatName, xml);
+  for (const { persona, source, xml } of answered) {
+    const answer = read(persona, source, xml);
     if (answer.kind === 'file') for (const name of Object.keys(answer.file)) sections.add(name);
   }
   expect([...sections].sort()).toMatchInlineSnapshot(`
@@ -75,6 +83,13 @@ test('every section of the credit file is in the answer of a persona', () => {
   `);
 });
 
+/** What the credit-file service makes of the answer to its inquiry about the persona. */
+function read({ firstName, lastName }: Persona, source: Source, xml: string) {
+  const subject = { firstName, lastName, sin: SIN, dateOfBirth: DATE_OF_BIRTH };
+  const answer = readAnswer(source.toLowerCase() as FormatName, xml, inquiryAbout({ subject }));
+  return { match: undefined, ...answer };
+}
+
 /** The XML of a persona that gets any. */
 function answerOf({ behaviour, firstName, lastName }: Persona, source: Source): string | undefined {
   if (behaviour.kind === 'error') {
@@ -83,8 +98,8 @@ function answerOf({ behaviour, firstName, lastName }: Persona, source: Source): 
   }
   if (behaviour.kind !== 'file') return undefined;
   const inquiry = {
-    ...{ source, firstName, lastName, reference: 'b1', member: '999ZB12345', sin: '046454286' },
-    dateOfBirth: '1976-02-29',
+    ...{ source, firstName, lastName, reference: 'b1', member: '999ZB12345', sin: SIN },
+    dateOfBirth: DATE_OF_BIRTH,
     address: {
       ...{ streetNo: '12', streetName: 'MAIN ST', city: 'OTTAWA', province: 'ON' },
       postalCode: 'K1A0B1',

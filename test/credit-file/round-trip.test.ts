@@ -2,7 +2,7 @@
 // credit-file service has read it.
 import { writeEquifaxAnswer } from '@creditlane/bureau-simulator/equifax-answer';
 import { writeTransUnionAnswer } from '@creditlane/bureau-simulator/transunion-answer';
-import { readAnswer } from '@creditlane/credit-file/test-formats';
+import { inquiryAbout, readAnswer } from '@creditlane/credit-file/test-formats';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { equifaxFiles, transUnionFiles } from './generated-files.ts';
@@ -10,8 +10,8 @@ import { equifaxFiles, transUnionFiles } from './generated-files.ts';
 test('any file that Equifax’s format can carry is read as it was written', () => {
   fc.assert(
     fc.property(equifaxFiles, (file) => {
-      const answer = readAnswer('equifax', writeEquifaxAnswer(file));
-      expect(answer).toEqual({ kind: 'file', file, unknownCodes: [] });
+      const answer = readAnswer('equifax', writeEquifaxAnswer(file), inquiryAbout(file));
+      expect({ ...answer, match: undefined }).toEqual({ kind: 'file', file, unknownCodes: [] });
     }),
     { numRuns: 100 },
   );
@@ -22,8 +22,9 @@ test.each(['soap', 'root'] as const)(
   (envelope) => {
     fc.assert(
       fc.property(transUnionFiles, (file) => {
-        const answer = readAnswer('transunion', writeTransUnionAnswer(file, { envelope }));
-        expect(answer).toEqual({ kind: 'file', file, unknownCodes: [] });
+        const body = writeTransUnionAnswer(file, { envelope });
+        const answer = readAnswer('transunion', body, inquiryAbout(file));
+        expect({ ...answer, match: undefined }).toEqual({ kind: 'file', file, unknownCodes: [] });
       }),
       { numRuns: 100 },
     );

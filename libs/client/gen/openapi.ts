@@ -2227,10 +2227,10 @@ export type components = {
              */
             finishedAt?: string;
             /**
-             * @description Why the pull failed: the bureau refused the retailer's credentials; it refused the inquiry's contents; it could not be reached, or it refused to take the inquiry at that time; its answer was not in its format; the consent had ended or was revoked before the inquiry was sent.
+             * @description Why the pull failed: the bureau refused the retailer's credentials; it refused the inquiry's contents; it could not be reached, or it refused to take the inquiry at that time; its answer was not in its format; the consent had ended or was revoked before the inquiry was sent; its answer was about another person, and nothing of it was kept.
              * @enum {string}
              */
-            failure?: "CREDENTIALS" | "REJECTED" | "UNAVAILABLE" | "MALFORMED_ANSWER" | "CONSENT";
+            failure?: "CREDENTIALS" | "REJECTED" | "UNAVAILABLE" | "MALFORMED_ANSWER" | "CONSENT" | "ANSWER_FOR_ANOTHER_SUBJECT";
             /** @description The bureau's own code for why it refused the inquiry, or `HTTP_` and the status of its answer; absent without one. */
             bureauCode?: string;
         };

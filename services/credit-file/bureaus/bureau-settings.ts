@@ -79,7 +79,7 @@ export const BUREAU_SETTINGS = {
     reportRule: setting.oneOf('EQUIFAX_REPORT_RULE', ['FIRST_HIT', 'FIRST'], {
       default: 'FIRST_HIT',
       about:
-        'Which of several reports is the file: the first with a hit, else the first; or the first.',
+        'Which of several reports may be the file: the first hit about the applicant, else the first without a hit; or the first report alone.',
     }),
     tokenUrl: setting.parsed('EQUIFAX_TOKEN_URL', parseTokenUrl, {
       type: 'URL',

@@ -1,5 +1,6 @@
 /** What every bureau's format does: an inquiry becomes one HTTP request, and its answer a credit file. */
 import type { CreditFile } from '../credit-file.ts';
+import type { SubjectMatch } from './answer/match-subject.ts';
 import type { XmlElement } from './answer/xml-document.ts';
 
 export const SOURCES = ['EQUIFAX', 'TRANSUNION'] as const;
@@ -55,8 +56,19 @@ export interface UnknownCode {
 /** Why a bureau that has got an inquiry makes no credit file of it. */
 export type RefusalReason = 'credentials' | 'rejected' | 'unavailable';
 
+/** How well the person of a file agrees with the one who was asked about. */
+export type FileMatch = Exclude<SubjectMatch, { kind: 'OTHER' }>;
+
 export type BureauAnswer =
-  | { kind: 'file'; file: CreditFile; unknownCodes: readonly UnknownCode[] }
+  | {
+      kind: 'file';
+      file: CreditFile;
+      unknownCodes: readonly UnknownCode[];
+      /** Absent of a file that says that nobody was found. */
+      match?: FileMatch;
+    }
+  /** Reports that are all about other persons than the one who was asked about. Nothing of them is kept. */
+  | { kind: 'foreign' }
   | { kind: 'refused'; reason: RefusalReason; code: string }
   /** No answer of the bureau's format: nothing is known about the inquiry. The problem quotes nothing of the answer. */
   | { kind: 'malformed'; problem: string };
@@ -77,6 +89,9 @@ export interface BureauFormat<Credentials extends AnyCredentials> {
   makeTokenRequest(credentials: Credentials): BureauRequest | undefined;
   /** @param token the access token, for a transport that needs one */
   makeRequest(inquiry: Inquiry, credentials: Credentials, token?: string): BureauRequest;
-  /** Reads the root element of an answer that is no SOAP fault. An answer for which it throws is malformed (`readAnswer`). */
-  readRoot(root: XmlElement): BureauAnswer;
+  /**
+   * Reads the root element of an answer that is no SOAP fault. An answer for which it throws is malformed (`readAnswer`).
+   * @param inquiry what was sent: its file is about this person (`chooseFile`)
+   */
+  readRoot(root: XmlElement, inquiry: Inquiry): BureauAnswer;
 }

@@ -7,6 +7,7 @@ import { readXml, type XmlElement } from './answer/xml-document.ts';
 import {
   equifaxAnswer,
   type FormatName,
+  GOLDEN_INQUIRIES,
   readAnswer,
   readFile,
   transUnionAnswer,
@@ -43,7 +44,7 @@ describe.each(['equifax', 'transunion'] as const)('an answer of %s', (name) => {
     );
   });
 
-  test('with bytes that were changed is malformed, refused, or a file that the document describes', () => {
+  test('with bytes that were changed is malformed, refused, foreign, or a file that the document describes', () => {
     const change = fc.tuple(anywhere, fc.integer({ min: 0, max: 255 }));
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), (changes) => {
@@ -55,7 +56,7 @@ describe.each(['equifax', 'transunion'] as const)('an answer of %s', (name) => {
     );
   });
 
-  test('with a part that is missing or there twice is malformed, refused, or a file that the document describes', () => {
+  test('with a part that is missing or there twice is malformed, refused, foreign, or a file that the document describes', () => {
     fc.assert(
       fc.property(anywhere, anywhere, fc.constantFrom(0, 2), (one, other, times) => {
         const [start, end] = [Math.min(one, other), Math.max(one, other)];
@@ -68,12 +69,13 @@ describe.each(['equifax', 'transunion'] as const)('an answer of %s', (name) => {
   });
 
   test('with its elements in another order gives the same file', () => {
-    const { file } = readFile(name, whole);
+    const inquiry = GOLDEN_INQUIRIES[name];
+    const { file } = readFile(name, whole, inquiry);
     const root = readXml(whole);
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat()), (numbers) => {
         const order = () => numbers.next().value;
-        expect(readFile(name, writeShuffled(root, order)).file).toEqual(file);
+        expect(readFile(name, writeShuffled(root, order), inquiry).file).toEqual(file);
       }),
       { numRuns: 20 },
     );
@@ -90,8 +92,8 @@ describe.each(['equifax', 'transunion'] as const)('an answer of %s', (name) => {
 });
 
 function expectDescribed(name: FormatName, body: Uint8Array): void {
-  const answer = readAnswer(name, body);
-  expect(['malformed', 'refused', 'file']).toContain(answer.kind);
+  const answer = readAnswer(name, body, GOLDEN_INQUIRIES[name]);
+  expect(['malformed', 'refused', 'foreign', 'file']).toContain(answer.kind);
   if (answer.kind === 'file') expect(findSchemaFaults(answer.file)).toEqual([]);
 }
 

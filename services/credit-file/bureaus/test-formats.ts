@@ -1,5 +1,6 @@
 /** For tests: both formats with the settings of a new installation, and what they read. */
 import { readSettings } from '@creditlane/runtime/setting';
+import type { CreditFile } from '../credit-file.ts';
 import { readAnswer as readBody } from './answer/read-answer.ts';
 import type { BureauAnswer, Inquiry } from './bureau.ts';
 import { BUREAU_SETTINGS } from './bureau-settings.ts';
@@ -37,6 +38,23 @@ export const INQUIRY: Inquiry = {
   },
 };
 
+/** An inquiry about the person of a file. */
+export function inquiryAbout({ subject = {} }: CreditFile): Inquiry {
+  const { firstName = '', lastName = '', dateOfBirth = '1976-02-29', sin } = subject;
+  const asked = { firstName, lastName, dateOfBirth, ...(sin && { sin }), addresses: [] };
+  return { reference: 'b1', subject: asked };
+}
+
+/** The inquiries to which the answers in `golden/` came. */
+export const GOLDEN_INQUIRIES: Record<FormatName, Inquiry> = {
+  equifax: inquiryAbout({
+    subject: { firstName: 'Héloïse', lastName: 'Tremblay-Côté', sin: '046454286' },
+  }),
+  transunion: inquiryAbout({
+    subject: { firstName: 'Marc', lastName: 'Lavoie', dateOfBirth: '1981-07-03' },
+  }),
+};
+
 const { equifax, transUnion, codeTables, partialDateDay } = readSettings(
   { TRANSUNION_REQUEST_TEMPLATE: TEMPLATE },
   BUREAU_SETTINGS,
@@ -51,13 +69,18 @@ export const FORMATS = {
 
 export type FormatName = keyof typeof FORMATS;
 
-export function readAnswer(name: FormatName, body: string | Uint8Array): BureauAnswer {
-  return readBody(typeof body === 'string' ? Buffer.from(body) : body, FORMATS[name]);
+/** What the format reads in the answer to the inquiry. */
+export function readAnswer(
+  name: FormatName,
+  body: string | Uint8Array,
+  inquiry: Inquiry = INQUIRY,
+): BureauAnswer {
+  return readBody(typeof body === 'string' ? Buffer.from(body) : body, FORMATS[name], inquiry);
 }
 
 /** The file and the unknown codes of an answer that has a file. */
-export function readFile(name: FormatName, body: string | Uint8Array) {
-  const answer = readAnswer(name, body);
+export function readFile(name: FormatName, body: string | Uint8Array, inquiry?: Inquiry) {
+  const answer = readAnswer(name, body, inquiry);
   if (answer.kind !== 'file') throw new Error(`the answer is ${JSON.stringify(answer)}`);
   return answer;
 }

@@ -211,6 +211,11 @@ test.each([
     failure: 'MALFORMED_ANSWER',
     wasSent: true,
   },
+  {
+    outcome: answered({ kind: 'foreign' }),
+    failure: 'ANSWER_FOR_ANOTHER_SUBJECT',
+    wasSent: true,
+  },
 ] as const)(
   'an inquiry that ends with $outcome is sent once, and the pull has failed',
   async (it) => {
@@ -226,6 +231,23 @@ test.each([
     expect((await service.sql.query(notSent, [id])).rowCount).toBe(it.wasSent ? 0 : 1);
   },
 );
+
+test('a file of another person is not stored, and the log names the pull and the bureau alone', async () => {
+  const { service, applicant } = fixture;
+  answerWith(answered({ kind: 'foreign' }));
+  const { id } = await request(service, applicant);
+  await readEnded(service, applicant);
+  const files = 'SELECT FROM credit_files WHERE pull_id = $1';
+  expect((await service.sql.query(files, [id])).rowCount).toBe(0);
+  const line = service.log.find((it) => it.includes(id) && it.includes('about another person'));
+  const { level, pullId, source, ...others } = JSON.parse(line ?? '{}');
+  expect({ level, pullId, source }).toEqual({ level: 'error', pullId: id, source: 'EQUIFAX' });
+  expect(Object.keys(others).sort()).toEqual(['msg', 'service', 'time']);
+  // Neither the failed pull nor its lack of a file is an answer to a later request.
+  answerWith();
+  expect((await request(service, applicant)).id).not.toBe(id);
+  expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
+});
 
 test('the log says why the answer of a bureau is malformed', async () => {
   const { service, applicant } = fixture;

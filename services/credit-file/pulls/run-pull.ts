@@ -234,6 +234,10 @@ function endingOf(
     );
     return failed('MALFORMED_ANSWER', true);
   }
+  if (answer.kind === 'foreign') {
+    log.error({ pullId, source }, 'the answer of a bureau is about another person');
+    return failed('ANSWER_FOR_ANOTHER_SUBJECT', true);
+  }
   if (answer.kind === 'malformed') {
     const { problem } = answer;
     log.warn({ pullId, source, problem }, 'the answer of a bureau is malformed');

@@ -60,6 +60,13 @@ export class AnswerValues {
     return this.#dateOf(this.text(from, path), from, path);
   }
 
+  /** As `date`, but yyyy-MM of a text without a day. Counts nothing. */
+  dateOrMonth(from: XmlElement, path: string): string | undefined {
+    const text = this.text(from, path) ?? '';
+    const date = readDate(text, this.#options.partialDateDay);
+    return /^\d{4}-\d{2}$/.test(text) ? date?.slice(0, 7) : date;
+  }
+
   /** As `date`, of an attribute. */
   dateAttribute(from: XmlElement, name: string): string | undefined {
     return this.#dateOf(from.attributes[name]?.trim() || undefined, from, `@${name}`);

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import { INQUIRY } from '../test-formats.ts';
 import { readAnswer, refused } from './read-answer.ts';
 
 const refusing = { readRoot: () => refused('unavailable', 'R') };
-const read = (xml: string) => readAnswer(Buffer.from(xml), refusing);
+const read = (xml: string) => readAnswer(Buffer.from(xml), refusing, INQUIRY);
 
 test('an error in reading makes the answer malformed and shows none of its contents', () => {
   const readRoot = () => {
     throw new TypeError('Jane Roe has no name');
   };
-  const answer = readAnswer(Buffer.from('<a/>'), { readRoot });
+  const answer = readAnswer(Buffer.from('<a/>'), { readRoot }, INQUIRY);
   expect(answer).toEqual({ kind: 'malformed', problem: 'The answer cannot be read: TypeError.' });
 });
 

@@ -1,5 +1,5 @@
 /** What every format does with the bytes of an answer. */
-import type { BureauAnswer, RefusalReason } from '../bureau.ts';
+import type { BureauAnswer, BureauFormat, Inquiry, RefusalReason } from '../bureau.ts';
 import type { CodeTables } from './code-tables.ts';
 import { findElement } from './find-element.ts';
 import { readXml, type XmlElement, XmlError } from './xml-document.ts';
@@ -9,11 +9,13 @@ const MAX_CODE_LENGTH = 40;
 /**
  * What the format reads in the body of an answer, whatever its bytes are. Malformed whenever that fails: an error would leave
  * open whether the bureau has answered.
+ * @param inquiry what was sent
  * @param charset that of the Content-Type, if it names one
  */
 export function readAnswer(
   body: Uint8Array,
-  format: { readRoot(root: XmlElement): BureauAnswer },
+  format: Pick<BureauFormat<never>, 'readRoot'>,
+  inquiry: Inquiry,
   charset?: string,
 ): BureauAnswer {
   try {
@@ -21,7 +23,7 @@ export function readAnswer(
     const fault = findElement(root, 'Body/Fault');
     return root.name === 'Envelope' && fault !== undefined
       ? readFault(fault)
-      : format.readRoot(root);
+      : format.readRoot(root, inquiry);
   } catch (error) {
     if (error instanceof XmlError) return malformed(`The answer ${error.message}.`);
     // The message may hold parts of the answer.

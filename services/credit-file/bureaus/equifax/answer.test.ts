@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { readCodeTables } from '../answer/code-tables.ts';
 import { parseXml } from '../answer/xml-document.ts';
-import { equifaxAnswer, equifaxReport, readAnswer, readFile } from '../test-formats.ts';
+import {
+  EQUIFAX_OPTIONS,
+  equifaxAnswer,
+  equifaxReport,
+  INQUIRY,
+  readAnswer,
+  readFile,
+} from '../test-formats.ts';
 import { escapeXml } from '../xml-text.ts';
 import { readEquifaxAnswer } from './answer.ts';
 
@@ -27,7 +34,7 @@ describe('an answer with several reports', () => {
   test('gives the first one with a hit, also by the code that an operator has given it', () => {
     const { equifax: tables } = readCodeTables('equifax: { hitType: { "1": NO_HIT, "2": HIT } }');
     const options = { tables, partialDateDay: 1, reportRule: 'FIRST_HIT' as const };
-    const answer = readEquifaxAnswer(parseXml(body), options);
+    const answer = readEquifaxAnswer(parseXml(body), options, INQUIRY);
     expect(answer).toMatchObject({ file: { scores: [{ number: 1 }] }, unknownCodes: [] });
   });
 
@@ -39,9 +46,61 @@ describe('an answer with several reports', () => {
   test('gives the first one when the settings say so', () => {
     const tables = readCodeTables().equifax;
     const options = { tables, partialDateDay: 1, reportRule: 'FIRST' as const };
-    expect(readEquifaxAnswer(parseXml(body), options)).toMatchObject({
+    expect(readEquifaxAnswer(parseXml(body), options, INQUIRY)).toMatchObject({
       file: { hitType: 'NO_HIT' },
     });
+  });
+});
+
+describe('an answer about persons', () => {
+  const named = (id: string, lastName: string, dateOfBirth: string) => {
+    const subject = `<Subject><SubjectName><LastName>${lastName}</LastName><FirstName>ZOE</FirstName></SubjectName>
+      <SubjectId><DateOfBirth>${dateOfBirth}</DateOfBirth></SubjectId></Subject>`;
+    const creditFile = `${hitCode('1')}<UniqueNumber>${id}</UniqueNumber></CreditFile>${subject}<CreditFile>`;
+    return equifaxReport('', creditFile);
+  };
+  const answer = (...reports: string[]) => `<EfxTransmit>${reports.join('')}</EfxTransmit>`;
+  const other = named('1', 'ROY', '1951-01-02');
+  const own = named('2', 'ONEIL SONS', '1976-02-29');
+
+  test('gives the file of the person of the inquiry', () => {
+    expect(readFile('equifax', answer(other, own))).toMatchObject({
+      file: { id: '2' },
+      match: { kind: 'FULL' },
+    });
+  });
+
+  test('is foreign when none of them is the person of the inquiry', () => {
+    expect(readAnswer('equifax', answer(other))).toEqual({ kind: 'foreign' });
+  });
+
+  test('is foreign when the first is somebody else, where the first alone may be the file', () => {
+    const options = { ...EQUIFAX_OPTIONS, reportRule: 'FIRST' as const };
+    const readFirst = (...reports: string[]) =>
+      readEquifaxAnswer(parseXml(answer(...reports)), options, INQUIRY);
+    expect(readFirst(other, own)).toEqual({ kind: 'foreign' });
+    expect(readFirst(own, other)).toMatchObject({ file: { id: '2' } });
+  });
+
+  test('with a birth date without a day is compared by the month, whatever day it gets', () => {
+    const options = { ...EQUIFAX_OPTIONS, partialDateDay: 15 };
+    const read = (date: string) =>
+      readEquifaxAnswer(parseXml(answer(named('2', 'ONEIL SONS', date))), options, INQUIRY);
+    expect(read('1976-02')).toMatchObject({
+      file: { subject: { dateOfBirth: '1976-02-15' } },
+      match: { kind: 'FULL' },
+    });
+    expect(read('1975-03')).toEqual({ kind: 'foreign' });
+  });
+
+  test('is foreign when its reference is that of another inquiry', () => {
+    const withReference = (reference: string) =>
+      answer(own).replace(
+        '<CNHeader>',
+        `<CNHeader><Request><CustomerReferenceNumber>${reference}</CustomerReferenceNumber></Request>`,
+      );
+    expect(readAnswer('equifax', withReference('b2'))).toEqual({ kind: 'foreign' });
+    expect(readAnswer('equifax', withReference(INQUIRY.reference))).toMatchObject({ kind: 'file' });
   });
 });
 
@@ -150,7 +209,7 @@ describe('dates and amounts', () => {
     );
     const tables = readCodeTables().equifax;
     const options = { tables, partialDateDay: 15, reportRule: 'FIRST' as const };
-    expect(readEquifaxAnswer(parseXml(body), options)).toMatchObject({
+    expect(readEquifaxAnswer(parseXml(body), options, INQUIRY)).toMatchObject({
       file: { trades: [{ dateOpened: '2024-07-15' }] },
     });
   });
@@ -275,7 +334,7 @@ test('elements whose names are not confirmed are read at the paths that an opera
     <Phone><AreaCode>800</AreaCode><Number>5550199</Number></Phone></Service></Services>`;
   const options = { tables, partialDateDay: 1, reportRule: 'FIRST' as const };
   const body = equifaxAnswer(sections);
-  expect(readEquifaxAnswer(parseXml(body), options)).toMatchObject({
+  expect(readEquifaxAnswer(parseXml(body), options, INQUIRY)).toMatchObject({
     file: {
       subject: {
         employmentHistory: [

@@ -1,22 +1,29 @@
 /** Reads what Equifax Canada answers: credit files, errors, or nothing of its format. */
 
-import { HIT_TYPES } from '../../credit-file-values.ts';
 import { type AnswerValueOptions, AnswerValues } from '../answer/answer-values.ts';
+import { chooseFile, type ReadReport } from '../answer/choose-file.ts';
 import { findAnswer, findElement, findElements } from '../answer/find-element.ts';
 import { malformed, refusalReason, refused } from '../answer/read-answer.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
-import type { BureauAnswer, RefusalReason } from '../bureau.ts';
+import type { BureauAnswer, Inquiry, RefusalReason } from '../bureau.ts';
 import { readReport } from './report.ts';
 
 export interface EquifaxAnswerOptions extends AnswerValueOptions {
-  /** Which of several reports is the file: the first with a hit and otherwise the first, or always the first. */
+  /** Which of several reports may be the file: the first with a hit and otherwise the first, or the first alone. */
   readonly reportRule: 'FIRST_HIT' | 'FIRST';
 }
 
 const HIT_CODE = 'CNHeader/CreditFile/HitCode';
 
-/** Reads the root element of an answer. */
-export function readEquifaxAnswer(root: XmlElement, options: EquifaxAnswerOptions): BureauAnswer {
+/**
+ * Reads the root element of an answer.
+ * @param inquiry what was sent
+ */
+export function readEquifaxAnswer(
+  root: XmlElement,
+  options: EquifaxAnswerOptions,
+  inquiry: Inquiry,
+): BureauAnswer {
   const answer = findAnswer(root, ['EfxTransmit', 'CNErrorReport']);
   if (answer === undefined)
     return malformed('The answer has neither EfxTransmit nor CNErrorReport.');
@@ -24,11 +31,12 @@ export function readEquifaxAnswer(root: XmlElement, options: EquifaxAnswerOption
   const reports = findElements(answer, 'EfxReport')
     .flatMap((report) => findElements(report, 'CNConsumerCreditReports/CNConsumerCreditReport'))
     .filter((report) => isCoded(findElement(report, HIT_CODE)));
-  const report = chooseReport(reports, options);
-  if (report !== undefined) {
-    const values = new AnswerValues(options);
-    const file = readReport(report, values);
-    return { kind: 'file', file, unknownCodes: values.unknownCodes };
+  if (reports.length > 0) {
+    const eligible = options.reportRule === 'FIRST' ? reports.slice(0, 1) : reports;
+    return chooseFile(
+      eligible.map((report) => readWhole(report, options)),
+      inquiry,
+    );
   }
   const errors = findElements(findAnswer(answer, ['CNErrorReport']), 'Errors/Error');
   return readErrors(errors, options);
@@ -39,15 +47,16 @@ function isCoded(element: XmlElement | undefined): boolean {
   return `${code}${description}`.trim() !== '';
 }
 
-function chooseReport(
-  reports: readonly XmlElement[],
-  options: EquifaxAnswerOptions,
-): XmlElement | undefined {
-  if (options.reportRule === 'FIRST') return reports[0];
+function readWhole(report: XmlElement, options: EquifaxAnswerOptions): ReadReport {
   const values = new AnswerValues(options);
-  const isHit = (report: XmlElement) =>
-    values.code(report, HIT_CODE, 'hitType', HIT_TYPES) === 'HIT';
-  return reports.find(isHit) ?? reports[0];
+  const file = readReport(report, values);
+  const dateOfBirth = values.dateOrMonth(report, 'CNHeader/Subject/SubjectId/DateOfBirth');
+  return {
+    file,
+    unknownCodes: values.unknownCodes,
+    subject: { ...file.subject, dateOfBirth },
+    reference: values.text(report, 'CNHeader/Request/CustomerReferenceNumber'),
+  };
 }
 
 /** Of several errors the one with the most lasting reason counts. */

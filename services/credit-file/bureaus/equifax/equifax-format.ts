@@ -17,6 +17,6 @@ export function equifaxFormat(options: EquifaxFormatOptions): BureauFormat<Equif
     makeTokenRequest: (credentials) => makeEquifaxTokenRequest(credentials, options),
     makeRequest: (inquiry, credentials, token) =>
       makeEquifaxRequest(inquiry, credentials, options, token),
-    readRoot: (root) => readEquifaxAnswer(root, options),
+    readRoot: (root, inquiry) => readEquifaxAnswer(root, options, inquiry),
   };
 }

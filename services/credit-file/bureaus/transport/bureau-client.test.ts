@@ -79,6 +79,20 @@ describe('an answer', () => {
     });
   });
 
+  test('is read with the inquiry to which it came', async () => {
+    const bureau = await startScriptedBureau({});
+    const read: string[] = [];
+    const readRoot: typeof testFormat.readRoot = (root, inquiry) => {
+      read.push(inquiry.reference);
+      return testFormat.readRoot(root, inquiry);
+    };
+    const { client } = openTestClient({ format: { ...testFormat, readRoot } });
+    const references = ['a', 'b', 'c'];
+    const ask = (it: string) => client.inquire(inquiryOf(it), { baseUrl: bureau.url });
+    await Promise.all(references.map(ask));
+    expect(read.sort()).toEqual(references);
+  });
+
   test('that makes the format fail → malformed', async () => {
     const bureau = await startScriptedBureau({});
     const readRoot = () => {

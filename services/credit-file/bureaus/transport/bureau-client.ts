@@ -247,13 +247,18 @@ export class BureauClient<Credentials extends AnyCredentials> {
   ): Promise<InquiryOutcome> {
     const { deadlineMs } = this.#options;
     const deadline = { sendByMs: markedMs + deadlineMs / 2, endsAtMs: markedMs + deadlineMs };
-    const { outcome, http } = await this.#post(() => makeRequest(inquiry, token?.token), deadline);
+    const makeThis = () => makeRequest(inquiry, token?.token);
+    const { outcome, http } = await this.#post(inquiry, makeThis, deadline);
     if (tokenRequest === undefined || token === undefined || http?.status !== 401) return outcome;
     this.#tokens.forget(tokenRequest, token.token);
     return token.isKept && rejectsToken(http) ? neverSent('token_rejected') : outcome;
   }
 
-  async #post(makeRequest: () => BureauRequest, deadline: Deadline): Promise<SentOutcome> {
+  async #post(
+    inquiry: Inquiry,
+    makeRequest: () => BureauRequest,
+    deadline: Deadline,
+  ): Promise<SentOutcome> {
     let request: BureauRequest;
     try {
       request = makeRequest();
@@ -272,7 +277,7 @@ export class BureauClient<Credentials extends AnyCredentials> {
     }
     const answer =
       decoded.kind === 'decoded'
-        ? readAnswer(decoded.body, this.#options.format, charsetOf(end.answer))
+        ? readAnswer(decoded.body, this.#options.format, inquiry, charsetOf(end.answer))
         : malformed('The content encoding of the answer cannot be read.');
     return { outcome: outcomeOfAnswer(end.answer, answer), http: end.answer };
   }

@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { readCodeTables } from '../answer/code-tables.ts';
 import { parseXml } from '../answer/xml-document.ts';
-import { readAnswer, readFile, transUnionAnswer } from '../test-formats.ts';
+import {
+  INQUIRY,
+  inquiryAbout,
+  readAnswer,
+  readFile,
+  TEMPLATE,
+  TRANSUNION_OPTIONS,
+  transUnionAnswer,
+} from '../test-formats.ts';
 import { escapeXml } from '../xml-text.ts';
 import { readTransUnionAnswer } from './answer.ts';
+import { transUnionFormat } from './transunion-format.ts';
 
 const trade = (contents: string) =>
   readFile('transunion', transUnionAnswer(`<Trades><Trade>${contents}</Trade></Trades>`));
@@ -54,6 +63,29 @@ test.each([
   expect(readFile('transunion', body).file.hitType).toBe(hitType);
 });
 
+describe('a report about a person', () => {
+  const body = (lastName: string, reference = '') =>
+    transUnionAnswer(
+      `<Names><Name NameType="Primary"><LastName>${lastName}</LastName><FirstName>ZOE</FirstName></Name></Names>
+       <PersonalInformation><SIN>000000000</SIN><DOB>19760229</DOB></PersonalInformation>`,
+    ).replace('<TU_FFR_Report>', `<UserReference>${reference}</UserReference><TU_FFR_Report>`);
+
+  test('is the file of the person of the inquiry, and foreign about any other', () => {
+    expect(readFile('transunion', body('ONEIL SONS')).match).toEqual({ kind: 'FULL' });
+    const other = body('ROY').replace('>ZOE<', '>ANN<');
+    expect(readAnswer('transunion', other)).toEqual({ kind: 'foreign' });
+  });
+
+  test.each([
+    ['with the reference', `${TEMPLATE}<!-- {{ reference }} -->`, 'foreign'],
+    ['without a reference', TEMPLATE, 'file'],
+  ])('with another reference, after a request %s, is %s', (_what, requestTemplate, kind) => {
+    const { readRoot } = transUnionFormat({ ...TRANSUNION_OPTIONS, requestTemplate });
+    expect(readRoot(parseXml(body('ONEIL SONS', 'b2')), INQUIRY).kind).toBe(kind);
+    expect(readRoot(parseXml(body('ONEIL SONS', INQUIRY.reference)), INQUIRY).kind).toBe('file');
+  });
+});
+
 test('names in any order give the own name and the others', () => {
   const names = [
     '<Name NameType="Also known as"><LastName>A</LastName></Name>',
@@ -63,6 +95,7 @@ test('names in any order give the own name and the others', () => {
     const { file, unknownCodes } = readFile(
       'transunion',
       transUnionAnswer(`<Names>${order.join('')}</Names>`),
+      inquiryAbout({ subject: { lastName: 'B' } }),
     );
     expect(file.subject).toEqual({
       lastName: 'B',
@@ -78,6 +111,7 @@ test('a name of an unknown type before the primary one is another name, and is c
   const { file, unknownCodes } = readFile(
     'transunion',
     transUnionAnswer(`<Names>${names}</Names>`),
+    inquiryAbout({ subject: { lastName: 'B' } }),
   );
   expect(file.subject).toEqual({ lastName: 'B', otherNames: [{ lastName: 'A' }] });
   expect(unknownCodes).toEqual([{ section: 'Name/@NameType', code: 'Birth' }]);
@@ -116,7 +150,8 @@ describe('an answer without a report', () => {
 
   test('is a refusal for the reason that an operator has given the code', () => {
     const tables = readCodeTables('transunion: { error: { X1: credentials } }').transUnion;
-    const answer = readTransUnionAnswer(parseXml(error('X1')), { tables, partialDateDay: 1 });
+    const options = { tables, partialDateDay: 1 };
+    const answer = readTransUnionAnswer(parseXml(error('X1')), options, INQUIRY);
     expect(answer).toMatchObject({ kind: 'refused', reason: 'credentials' });
   });
 
@@ -125,7 +160,7 @@ describe('an answer without a report', () => {
       'transunion: { elements: { errorCode: Number }, error: { X1: credentials } }',
     );
     const body = error('X1').replaceAll('Code>', 'ErrorNumber>');
-    const answer = readTransUnionAnswer(parseXml(body), { tables, partialDateDay: 1 });
+    const answer = readTransUnionAnswer(parseXml(body), { tables, partialDateDay: 1 }, INQUIRY);
     expect(answer).toMatchObject({ reason: 'credentials', code: 'X1' });
   });
 
@@ -151,7 +186,7 @@ describe('an answer without a report', () => {
 });
 
 test('a report in a SOAP envelope, as XML or as text, gives the same file', () => {
-  const root = transUnionAnswer('<PersonalInformation><DOB>19810703</DOB></PersonalInformation>');
+  const root = transUnionAnswer('<PersonalInformation><DOB>19760229</DOB></PersonalInformation>');
   const inEnvelope = (contents: string) =>
     `<s:Envelope xmlns:s="x"><s:Body><ProcessRequestXMLResponse><ProcessRequestXMLResult>${contents}</ProcessRequestXMLResult></ProcessRequestXMLResponse></s:Body></s:Envelope>`;
   const contents = [root, root.replace(/<\/?REL4Report>/g, ''), escapeXml(root)];
@@ -177,7 +212,8 @@ test('an error beside a report without a hit that has contents is counted', () =
   const body = transUnionAnswer('<Names><Name><LastName>A</LastName></Name></Names>')
     .replace('<TU_FFR_Report>', errors)
     .replace('>Y<', '>N<');
-  const { file, unknownCodes } = readFile('transunion', body);
+  const inquiry = inquiryAbout({ subject: { lastName: 'A' } });
+  const { file, unknownCodes } = readFile('transunion', body, inquiry);
   expect(file).toMatchObject({ hitType: 'NO_HIT', subject: { lastName: 'A' } });
   expect(unknownCodes).toEqual([{ section: 'REL4Report/Errors', code: 'W1' }]);
 });

@@ -1,13 +1,21 @@
 /** Reads what TransUnion Canada answers: a credit file, errors, or nothing of its format. */
 import { type AnswerValueOptions, AnswerValues } from '../answer/answer-values.ts';
+import { chooseFile } from '../answer/choose-file.ts';
 import { findAnswer, findElement } from '../answer/find-element.ts';
 import { malformed, refusalReason, refused } from '../answer/read-answer.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
-import type { BureauAnswer } from '../bureau.ts';
+import type { BureauAnswer, Inquiry } from '../bureau.ts';
 import { readReport } from './report.ts';
 
-/** Reads the root element of an answer. */
-export function readTransUnionAnswer(root: XmlElement, options: AnswerValueOptions): BureauAnswer {
+/**
+ * Reads the root element of an answer.
+ * @param inquiry what was sent, with an empty reference if none was
+ */
+export function readTransUnionAnswer(
+  root: XmlElement,
+  options: AnswerValueOptions,
+  inquiry: Inquiry,
+): BureauAnswer {
   const report = findReport(root);
   if (report === undefined)
     return malformed('The answer has neither REL4Report nor a SOAP result.');
@@ -29,7 +37,14 @@ export function readTransUnionAnswer(root: XmlElement, options: AnswerValueOptio
     if (creditFile.hitType !== 'HIT' && !hasContents(file)) return readError(error, options);
     values.leaveOut(report, 'Errors', codeOf(error, options));
   }
-  return { kind: 'file', file: creditFile, unknownCodes: values.unknownCodes };
+  const dateOfBirth = values.dateOrMonth(file, 'PersonalInformation/DOB');
+  const read = {
+    file: creditFile,
+    unknownCodes: values.unknownCodes,
+    subject: { ...creditFile.subject, dateOfBirth },
+    reference: values.text(report, 'UserReference'),
+  };
+  return chooseFile([read], inquiry);
 }
 
 /** Whether a report has anything but whether the person was found. Zeros are a filler. */

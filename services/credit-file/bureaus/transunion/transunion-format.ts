@@ -20,6 +20,7 @@ export function transUnionFormat(
   options: TransUnionFormatOptions,
 ): BureauFormat<TransUnionCredentials> {
   const { contentType, soapAction, product, certificate } = options;
+  const sendsReference = /\{\{\s*reference\s*\}\}/.test(options.requestTemplate);
   const fillIn = compileTemplate(options.requestTemplate);
   return {
     source: 'TRANSUNION',
@@ -32,6 +33,8 @@ export function transUnionFormat(
       },
       body: fillIn(templateValues(inquiry, credentials, { product, certificate })),
     }),
-    readRoot: (root) => readTransUnionAnswer(root, options),
+    // Without the placeholder, the reference in an answer is not the pull's.
+    readRoot: (root, { reference, subject }) =>
+      readTransUnionAnswer(root, options, { reference: sendsReference ? reference : '', subject }),
   };
 }

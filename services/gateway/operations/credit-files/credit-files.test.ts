@@ -236,6 +236,10 @@ describe('a read', () => {
       FailureReason.CONSENT,
       "CONSENT: the applicant's consent had ended before the inquiry was sent",
     ],
+    [
+      FailureReason.ANSWER_FOR_ANOTHER_SUBJECT,
+      'ANSWER_FOR_ANOTHER_SUBJECT: its answer was about another person, and nothing of it was kept',
+    ],
   ])('after a failure without an earlier file is 404 with the reason', async (failure, reason) => {
     setPull(PullState.FAILED, { failure });
     const answer = await read();

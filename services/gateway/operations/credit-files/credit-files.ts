@@ -198,6 +198,8 @@ const REASONS: Record<FailureReason, string> = {
     'it could not be reached, or it refused to take the inquiry at that time',
   [FailureReason.MALFORMED_ANSWER]: 'its answer was not in its format',
   [FailureReason.CONSENT]: "the applicant's consent had ended before the inquiry was sent",
+  [FailureReason.ANSWER_FOR_ANOTHER_SUBJECT]:
+    'its answer was about another person, and nothing of it was kept',
 };
 
 /** Names the bureau and the class of the reason. */

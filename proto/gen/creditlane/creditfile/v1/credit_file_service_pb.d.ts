@@ -615,6 +615,13 @@ export enum FailureReason {
    * @generated from enum value: FAILURE_REASON_CONSENT = 5;
    */
   CONSENT = 5,
+
+  /**
+   * The bureau's answer is about another person than the one who was asked about.
+   *
+   * @generated from enum value: FAILURE_REASON_ANSWER_FOR_ANOTHER_SUBJECT = 6;
+   */
+  ANSWER_FOR_ANOTHER_SUBJECT = 6,
 }
 
 /**
