@@ -115,6 +115,36 @@ describe('a credit file', () => {
   });
 });
 
+describe('the file of another person', () => {
+  test('is never the applicant’s: the pull has failed, and says so', async () => {
+    for (const source of ['EQUIFAX', 'TRANSUNION']) {
+      const path = await apply('Sonia', 'Someoneelse');
+      await request(path, { source });
+      const { status, headers, body } = await readEnded(path);
+      expect([status, headers.get(STATUS), body.code]).toEqual([
+        404,
+        'FAILED',
+        'credit_file_failed',
+      ]);
+      const reason = /^(EQUIFAX|TRANSUNION) .*ANSWER_FOR_ANOTHER_SUBJECT/;
+      expect(body.message).toMatch(reason);
+      const pulls = (await platform.api.get(`${path}/pulls`)).body;
+      const failed = { state: 'FAILED', failure: 'ANSWER_FOR_ANOTHER_SUBJECT' };
+      expect(pulls.data).toMatchObject([{ ...failed, sentAt: expect.any(String) }]);
+      expect(JSON.stringify([body, pulls])).not.toMatch(/stranger/i);
+    }
+  });
+
+  test('beside the applicant’s in one answer is left out', async () => {
+    const path = await apply('Toby', 'Twopersons');
+    await request(path);
+    const { headers, body } = await readEnded(path);
+    expect(headers.get(STATUS)).toBe('COMPLETE');
+    expect(body.subject).toMatchObject({ firstName: 'Toby', lastName: 'Twopersons' });
+    expect(JSON.stringify(body)).not.toMatch(/stranger/i);
+  });
+});
+
 describe('a second inquiry is not made', () => {
   test('for requests at the same time, with the same id, or within 30 days, unless it is forced', async () => {
     const path = await apply('Juno', 'Joinson');

@@ -1,6 +1,6 @@
 /** Personas whose file is found. */
 import type { CreditFile } from '../credit-file.ts';
-import { makeEmptyFile, makeHitFile } from './files/file.ts';
+import { makeEmptyFile, makeHitFile, makeStrangersFile } from './files/file.ts';
 import {
   BANKRUPTCIES,
   COLLECTIONS,
@@ -123,6 +123,25 @@ export const HIT_PERSONAS: readonly Persona[] = [
       { ...makeEmptyFile(inquiry, 'REFERRED_FILE'), id: '0000000001' },
       { ...makeHitFile(inquiry), trades: [CARD] },
     ],
+  ),
+  withFile(
+    {
+      sources: EQUIFAX,
+      firstName: 'Toby',
+      lastName: 'Twopersons',
+      about: 'hits of two persons in one answer; the second is the one who was asked about',
+    },
+    (inquiry) => [makeStrangersFile(inquiry), { ...makeHitFile(inquiry), trades: [CARD] }],
+  ),
+  withFile(
+    {
+      firstName: 'Sonia',
+      lastName: 'Someoneelse',
+      about: 'the file of another person',
+      hitType: null,
+      outcome: 'failed',
+    },
+    (inquiry) => [makeStrangersFile(inquiry)],
   ),
   withFile(
     { sources: EQUIFAX, firstName: 'Bruno', lastName: 'Bankrupt', about: 'bankruptcies' },

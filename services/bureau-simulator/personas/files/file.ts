@@ -37,6 +37,28 @@ export function makeHitFile(inquiry: ReceivedInquiry): CreditFile {
   };
 }
 
+/** The file of a person whom nobody has asked about. */
+export function makeStrangersFile(inquiry: ReceivedInquiry): CreditFile {
+  return {
+    ...makeHitFile(inquiry),
+    id: '0009915773',
+    subject: {
+      firstName: 'Xavier',
+      lastName: 'Stranger',
+      // Of a series that is never issued, with a check digit.
+      sin: '000000018',
+      dateOfBirth: '1951-01-02',
+      addressHistory: [
+        {
+          ...{ dateReported: '2023-05-01', streetNo: '9', streetName: 'ELM ST', city: 'REGINA' },
+          ...{ province: 'SK', postalCode: 'S4P3Y2' },
+        },
+      ],
+    },
+    consumerStatements: [{ statement: 'This statement is of Xavier Stranger.' }],
+  };
+}
+
 function currentAddress({ address }: ReceivedInquiry): Address {
   const given = Object.entries(address).filter(([, value]) => value !== '');
   // A province that no bureau has is repeated, too: the reader of the answer has to leave it out.
