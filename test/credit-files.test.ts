@@ -140,9 +140,20 @@ describe('the file of another person', () => {
     await request(path);
     const { headers, body } = await readEnded(path);
     expect(headers.get(STATUS)).toBe('COMPLETE');
-    expect(body.subject).toMatchObject({ firstName: 'Toby', lastName: 'Twopersons' });
+    expect(body).toMatchObject({
+      matched: 'FULL',
+      subject: { firstName: 'Toby', lastName: 'Twopersons' },
+    });
     expect(JSON.stringify(body)).not.toMatch(/stranger/i);
   });
+});
+
+test('a file that may be another person’s says what it lacks', async () => {
+  const path = await apply('Ulla', 'Undated');
+  await request(path);
+  const { body } = await readEnded(path);
+  const partial = { matched: 'PARTIAL', differences: ['DATE_OF_BIRTH_MISSING'] };
+  expect(body).toMatchObject({ hitType: 'HIT', ...partial });
 });
 
 describe('a second inquiry is not made', () => {

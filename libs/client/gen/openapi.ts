@@ -2311,6 +2311,13 @@ export type components = {
              * @enum {string}
              */
             hitType?: "NO_CREDIT_FILE_REQUESTED" | "HIT" | "NO_HIT" | "MANUAL_FILE" | "CONSUMER_DECLARATION" | "REFERRED_FILE" | "CONTACT_BUREAU_COLLECTION_DEPARTMENT" | "CREDIT_LOCK";
+            /**
+             * @description How far the person of the file agrees with the applicant, by name, date of birth and social insurance number. Have a human look at a `PARTIAL` match before the file is used. Absent when `hitType` is `NO_HIT`, and of files that were pulled before the platform compared them. A file that is certainly about another person is never kept. Not part of the interface specification.
+             * @enum {string}
+             */
+            matched?: "FULL" | "PARTIAL";
+            /** @description Of a `PARTIAL` match, what differs: the whole name, or the last name alone, as after a marriage; the date of birth; the social insurance number. Or what the file lacks: a first or last name; a date of birth. Not part of the interface specification. */
+            differences?: ("NAME" | "LAST_NAME" | "DATE_OF_BIRTH" | "SIN" | "NAME_MISSING" | "DATE_OF_BIRTH_MISSING")[];
             subject?: components["schemas"]["CreditFileSubject"];
             bankruptcies?: components["schemas"]["CreditFileBankruptcy"][];
             collections?: components["schemas"]["CreditFileCollection"][];

@@ -135,6 +135,18 @@ export const HIT_PERSONAS: readonly Persona[] = [
   ),
   withFile(
     {
+      firstName: 'Ulla',
+      lastName: 'Undated',
+      about: 'a file without date of birth and social insurance number, which matches in part only',
+    },
+    (inquiry) => {
+      const { subject, ...file } = makeHitFile(inquiry);
+      const { sin: _sin, dateOfBirth: _date, ...others } = subject ?? {};
+      return [{ ...file, subject: others, trades: [CARD] }];
+    },
+  ),
+  withFile(
+    {
       firstName: 'Sonia',
       lastName: 'Someoneelse',
       about: 'the file of another person',

@@ -61,6 +61,17 @@ describe.each([
     });
   });
 
+  test('says on its first page what differs from the applicant, and of a whole match nothing', async () => {
+    const { LAST_NAME, DATE_OF_BIRTH_MISSING } = words.enumerations.difference;
+    const line = words.partialMatch(`${LAST_NAME}, ${DATE_OF_BIRTH_MISSING}`);
+    expect(withPlainSpaces(pdf.pages[0] ?? '')).toContain(withPlainSpaces(line));
+    const { differences: _, ...whole } = file;
+    const { text } = await readPdf(await drawCreditFile({ ...whole, matched: 'FULL' }));
+    expect(withPlainSpaces(text)).not.toContain(
+      withPlainSpaces(words.partialMatch('')).slice(0, 30),
+    );
+  });
+
   test('tells readers its language and title, and names no person in its properties', () => {
     expect(pdf.properties).toMatchObject({
       Language: words.locale,
@@ -246,7 +257,7 @@ function listValues(
     return Object.entries(value).flatMap(([key, item]) => listValues(item, words, [...path, key]));
   }
   const key = path.at(-1) ?? '';
-  if (key === 'language' || key === 'sin') return [];
+  if (['language', 'sin', 'matched'].includes(key)) return [];
   return [{ path: path.join('.'), forms: formsOf(value, words) }];
 }
 

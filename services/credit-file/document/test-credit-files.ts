@@ -12,6 +12,8 @@ export const WHOLE_FILE: CreditFile = {
   requestedDate: '2026-11-15',
   bureau: { id: '8800', name: 'National Bureau' },
   hitType: 'HIT',
+  matched: 'PARTIAL',
+  differences: ['LAST_NAME', 'DATE_OF_BIRTH_MISSING'],
   subject: {
     firstName: 'Éloïse',
     middleName: 'Anne',

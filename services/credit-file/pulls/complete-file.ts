@@ -1,5 +1,6 @@
 /** The credit file of a complete pull, with the fields that every file has. */
 import { torontoDate } from '@creditlane/runtime/calendar-date';
+import type { FileMatch } from '../bureaus/bureau.ts';
 import type { CreditFile } from '../credit-file.ts';
 import type { PullRow } from './pull.ts';
 
@@ -23,6 +24,15 @@ const MAX_FILE_BYTES = 3 * 1_024 * 1_024;
 /** Whether a file could be stored but never be read. */
 export function isTooLarge(file: CreditFile): boolean {
   return Buffer.byteLength(JSON.stringify(file)) > MAX_FILE_BYTES;
+}
+
+/** What the file says about how far its person agrees with the applicant. */
+export function matchFields(
+  match: FileMatch | undefined,
+): Pick<CreditFile, 'matched' | 'differences'> {
+  if (match === undefined) return {};
+  if (match.kind === 'FULL') return { matched: 'FULL' };
+  return { matched: 'PARTIAL', differences: [...match.differences] };
 }
 
 /** The bureau's file with what it lacks: the id of the stored file for a bureau that gives none, and the date. */

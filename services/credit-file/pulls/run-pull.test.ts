@@ -249,6 +249,20 @@ test('a file of another person is not stored, and the log names the pull and the
   expect((await readEnded(service, applicant)).state).toBe('COMPLETE');
 });
 
+test.each([
+  [{ kind: 'FULL' }, { matched: 'FULL' }],
+  [
+    { kind: 'PARTIAL', differences: ['LAST_NAME'] },
+    { matched: 'PARTIAL', differences: ['LAST_NAME'] },
+  ],
+] as const)('a file that matches %o says %o', async (match, fields) => {
+  const { service, applicant } = fixture;
+  const file = { hitType: 'HIT', id: 'U-1' } as const;
+  answerWith(answered({ kind: 'file', file, unknownCodes: [], match }));
+  await request(service, applicant);
+  expect((await readEnded(service, applicant)).file).toMatchObject({ ...file, ...fields });
+});
+
 test('the log says why the answer of a bureau is malformed', async () => {
   const { service, applicant } = fixture;
   answerWith(answered({ kind: 'malformed', problem: 'The answer has a document type.' }));

@@ -20,7 +20,7 @@ import type {
 import { findInquirySubject, type InquirySubject, inquiryOf } from '../inquiry-subject.ts';
 import { findCredentials } from '../store/bureau-credentials.ts';
 import { type LeaseTimes, markSent, type OwnedPull } from '../store/pull-states.ts';
-import { hitTypeOf, isTooLarge } from './complete-file.ts';
+import { hitTypeOf, isTooLarge, matchFields } from './complete-file.ts';
 import { type Consent, consentOf, type Failure, type PullRow } from './pull.ts';
 import {
   appendPullRecord,
@@ -227,7 +227,10 @@ function endingOf(
       return failed('MALFORMED_ANSWER', true);
     }
     const hitType = hitTypeOf(answer.file);
-    if (hitType !== undefined) return { state: 'COMPLETE', file: { ...answer.file, hitType } };
+    if (hitType !== undefined) {
+      const file = { ...answer.file, hitType, ...matchFields(answer.match) };
+      return { state: 'COMPLETE', file };
+    }
     log.warn(
       { pullId, source },
       'the answer of a bureau has neither a known hit type nor contents',

@@ -120,8 +120,8 @@ describe.each(['equifax', 'transunion'] as const)('of %s', (name) => {
           // TransUnion's answer has one report.
           const bodies = (name === 'equifax' ? present : present.slice(0, 1)).map((person) => {
             const { hasDate, hasSin, upper } = parts.next().value;
-            // With neither, persons of one name cannot be told apart: the answer then says so.
-            const isDated = hasDate || (hasSin && knowsSin);
+            // Persons of one name differ in the date of birth, or else in a SIN that both inquiry and report have.
+            const mayLackDate = hasSin && knowsSin;
             const names = upper
               ? {
                   firstName: person.firstName.toUpperCase(),
@@ -131,7 +131,7 @@ describe.each(['equifax', 'transunion'] as const)('of %s', (name) => {
             return write[name]({
               ...names,
               id: sinOf(person),
-              dateOfBirth: isDated && !hasDate ? '' : person.dateOfBirth,
+              dateOfBirth: hasDate || !mayLackDate ? person.dateOfBirth : '',
               sin: hasSin ? sinOf(person) : '',
             });
           });

@@ -22,6 +22,7 @@ export function drawHead(drawing: Drawing, root: Tag): void {
   sheet.paragraph(root, `${labels.title} · ${sourceOf(file, words)}`, 'title', 'H1');
   sheet.paragraph(root, nameOf(file.subject) ?? labels.unnamedSubject, 'name');
   sheet.y += 6;
+  drawMatch(drawing, root);
   drawFacts(sheet, root, [
     { label: labels.hitType, value: wordOf(words.enumerations.hitType, file.hitType) },
     { label: labels.requestedOn, value: formats.date(file.requestedDate) },
@@ -32,6 +33,15 @@ export function drawHead(drawing: Drawing, root: Tag): void {
     { label: labels.bureau, value: partyName(file.bureau) },
   ]);
   sheet.y += 4;
+}
+
+/** Draws what differs in a file that agrees with the applicant in part only. */
+function drawMatch({ sheet, file, words }: Drawing, root: Tag): void {
+  if (file.matched !== 'PARTIAL') return;
+  const { difference } = words.enumerations;
+  const differences = (file.differences ?? []).map((it) => wordOf(difference, it));
+  sheet.paragraph(root, words.partialMatch(join(differences, ', ') ?? '–'), 'alert');
+  sheet.y += 6;
 }
 
 /** Draws the subject, source and date above a page, and its number below. */

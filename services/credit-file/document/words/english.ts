@@ -15,6 +15,14 @@ const ENUMERATIONS: Enumerations = {
     CONTACT_BUREAU_COLLECTION_DEPARTMENT: "Contact the bureau's collection department",
     CREDIT_LOCK: 'File locked by the consumer',
   },
+  difference: {
+    NAME: 'another name',
+    LAST_NAME: 'another last name',
+    DATE_OF_BIRTH: 'another date of birth',
+    SIN: 'another social insurance number',
+    NAME_MISSING: 'no whole name in the file',
+    DATE_OF_BIRTH_MISSING: 'no date of birth in the file',
+  },
   otherName: {
     ALSO_KNOWN_AS: 'Also known as',
     FORMER_NAME: 'Former name',
@@ -155,6 +163,8 @@ export const ENGLISH: Words = {
     TOO_NEW_TO_RATE: 'Too new to rate',
   },
   pageOf: (page, pages) => `${page} of ${pages}`,
+  partialMatch: (differences) =>
+    `This file agrees with the applicant in part only: ${differences}.`,
   open: (accounts) => `${accounts} open`,
   unpaid: (collections) => `${collections} unpaid`,
   active: (bankruptcies) => `${bankruptcies} active`,

@@ -14,6 +14,14 @@ const ENUMERATIONS: Enumerations = {
     CONTACT_BUREAU_COLLECTION_DEPARTMENT: 'Communiquer avec le service du recouvrement de l’agence',
     CREDIT_LOCK: 'Dossier verrouillé par le consommateur',
   },
+  difference: {
+    NAME: 'nom différent',
+    LAST_NAME: 'nom de famille différent',
+    DATE_OF_BIRTH: 'date de naissance différente',
+    SIN: 'numéro d’assurance sociale différent',
+    NAME_MISSING: 'nom incomplet au dossier',
+    DATE_OF_BIRTH_MISSING: 'date de naissance absente du dossier',
+  },
   otherName: {
     ALSO_KNOWN_AS: 'Aussi connu sous le nom de',
     FORMER_NAME: 'Ancien nom',
@@ -154,6 +162,8 @@ export const FRENCH: Words = {
     TOO_NEW_TO_RATE: 'Trop récent',
   },
   pageOf: (page, pages) => `${page} sur ${pages}`,
+  partialMatch: (differences) =>
+    `Ce dossier ne concorde qu’en partie avec le demandeur\u00a0: ${differences}.`,
   open: (accounts) => `ouverts\u00a0: ${accounts}`,
   unpaid: (collections) => `impayés\u00a0: ${collections}`,
   active: (bankruptcies) => `en cours\u00a0: ${bankruptcies}`,

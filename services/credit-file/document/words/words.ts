@@ -16,6 +16,7 @@ type WordOfEach<Value> = Record<Extract<Value, string>, string>;
 export interface Enumerations {
   source: WordOfEach<CreditFile['source']>;
   hitType: WordOfEach<CreditFile['hitType']>;
+  difference: WordOfEach<ItemOf<CreditFile['differences']>>;
   otherName: WordOfEach<OtherName['type']>;
   bankruptcyType: WordOfEach<Bankruptcy['type']>;
   filer: WordOfEach<Bankruptcy['filer']>;
@@ -45,6 +46,8 @@ export interface Words {
   /** The rates in few words, for the chart and the figures. */
   shortPaymentRate: WordOfEach<PaymentRate>;
   pageOf(page: number, pages: number): string;
+  /** That the file agrees with the applicant but for these differences. */
+  partialMatch(differences: string): string;
   /** "3 open" beneath a number of accounts. */
   open(accounts: string): string;
   unpaid(collections: string): string;
