@@ -188,15 +188,13 @@ describe('a list of long texts', () => {
     expect(pages).toBe(6);
   });
 
-  test('lets other tenants’ requests pass: none waits until all reads of it are answered', async () => {
+  test('lets other tenants’ requests pass while it is read again and again', async () => {
     const { otherTenant } = platform.demo;
-    let answered = 0;
-    const all = readConversation(platform, path, REQUESTS, () => {
-      answered += 1;
-    });
+    let isAnswered = false;
+    const all = readConversation(platform, path, REQUESTS, () => !isAnswered);
     const { status } = await platform.api.get(decisionPath(otherTenant), { key: otherTenant.key });
+    isAnswered = true;
     expect(status).toBe(200);
-    expect(answered).toBeLessThan(REQUESTS);
     await all;
   });
 });

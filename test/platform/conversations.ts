@@ -19,19 +19,20 @@ export async function startConversation(
   return `${path}/conversation`;
 }
 
-/** Reads the first page of the conversation so many times at once, and calls `onAnswer` after each answer. */
+/** Reads the first page of the conversation so many times at once, each time again while `isRepeated()`. */
 export async function readConversation(
   { demo }: TestPlatform,
   path: string,
   times: number,
-  onAnswer = () => {},
+  isRepeated = () => false,
 ): Promise<void> {
+  const headers = { authorization: demo.keys.integration };
   const read = async () => {
-    const headers = { authorization: demo.keys.integration };
-    const answer = await fetch(`${demo.baseUrl}${path}?limit=100`, { headers });
-    await answer.arrayBuffer();
-    if (answer.status !== 200) throw new Error(`a read was answered with ${answer.status}`);
-    onAnswer();
+    do {
+      const answer = await fetch(`${demo.baseUrl}${path}?limit=100`, { headers });
+      await answer.arrayBuffer();
+      if (answer.status !== 200) throw new Error(`a read was answered with ${answer.status}`);
+    } while (isRepeated());
   };
   await Promise.all(Array.from({ length: times }, read));
 }

@@ -86,8 +86,8 @@ describe.each(PLACES)('$pointer of $operation', (place) => {
 
   test('loses what binary floating point adds', () => {
     expect(valueAt(check(place, 0.1 + 0.2), pointer)).toBe(0.3);
-    expect(valueAt(check(place, 412.37), pointer)).toBe(412.37);
-    expect(valueAt(check(place, 600_000), pointer)).toBe(600_000);
+    expect(valueAt(check(place, 41.37), pointer)).toBe(41.37);
+    expect(valueAt(check(place, 60), pointer)).toBe(60);
   });
 
   test('is refused with more decimals, and the field is named', () => {

@@ -22,7 +22,7 @@ test.each(Object.entries(ANSWERS))(
   'a receiver that sends %s is read to at most 128 KiB',
   async (name, { outcome }) => {
     const sockets = await collectSockets(async () => {
-      expect(await egress.postToHostile(name)).toEqual(outcome);
+      expect([outcome].flat()).toContainEqual(await egress.postToHostile(name));
     });
     expect(sockets).toHaveLength(1);
     for (const { bytesRead } of sockets) expect(bytesRead).toBeLessThanOrEqual(MAX_BYTES);

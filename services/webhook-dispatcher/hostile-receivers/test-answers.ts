@@ -13,7 +13,8 @@ export interface Peer {
 }
 
 export interface HostileAnswer {
-  readonly outcome: Outcome;
+  /** One of several where it depends on how many bytes a read of the socket brings. */
+  readonly outcome: Outcome | readonly Outcome[];
   /** The receiver answers when a request comes, or as soon as the connection is accepted. */
   readonly at?: 'request' | 'connection';
   /** How many certificates the receiver sends in the TLS handshake. */
@@ -222,7 +223,7 @@ export const TLS_ANSWERS: Readonly<Record<string, HostileAnswer>> = {
   'by TLS, an endless body': { outcome: answered, send: endless(`${OK}\r\n`, 'x') },
   'by TLS, endless one-byte chunks': { outcome: answered, send: endless(CHUNKED, '1\r\na\r\n') },
   'by TLS, endless 103 answers': {
-    outcome: failed('too_many_interim_answers'),
+    outcome: [failed('too_many_interim_answers'), failed('answer_too_large')],
     send: endless('', 'HTTP/1.1 103 Early Hints\r\n\r\n'),
   },
   'by TLS, a body byte by byte': {
