@@ -54,9 +54,9 @@ export async function markInProgress(
 }
 
 const LOCK_ID = lockIdSql('$1::text', '$2::text', '$3::text');
-// Requests of a key look for a duplicate one after the other: each takes the lock of requests in progress exclusively, and another
-// one would take that for a request in progress. It gives that lock back in the same statement: at the end of a transaction
-// PostgreSQL may release the lock of those that look first.
+// Requests of a key look for a duplicate one after the other, under the lock `looking`: each takes the lock `in progress`
+// exclusively, which a second one would take for a request in progress. The statement itself releases `in progress`: at the end of a
+// transaction PostgreSQL may release `looking` before it, and the next request would find `in progress` still held.
 const selectDuplicate = defineStatement<{ in_progress: boolean }>(
   'idempotency_find_duplicate',
   `SELECT CASE WHEN pg_try_advisory_lock(${LOCK_ID}) THEN NOT pg_advisory_unlock(${LOCK_ID}) ELSE true END AS in_progress
