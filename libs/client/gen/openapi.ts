@@ -2316,8 +2316,20 @@ export type components = {
              * @enum {string}
              */
             matched?: "FULL" | "PARTIAL";
-            /** @description Of a `PARTIAL` match, what differs: the whole name, or the last name alone, as after a marriage; the date of birth; the social insurance number. Or what the file lacks: a first or last name; a date of birth. Not part of the interface specification. */
-            differences?: ("NAME" | "LAST_NAME" | "DATE_OF_BIRTH" | "SIN" | "NAME_MISSING" | "DATE_OF_BIRTH_MISSING")[];
+            /** @description Of a `PARTIAL` match, what differs: the whole name, or the last name alone, as after a marriage; the date of birth; the social insurance number. Or what the file lacks: a first or last name; a date of birth. Or what the bureau repeats of the request: the type of the subject; the number of the request. Not part of the interface specification. */
+            differences?: ("NAME" | "LAST_NAME" | "DATE_OF_BIRTH" | "SIN" | "NAME_MISSING" | "DATE_OF_BIRTH_MISSING" | "SUBJECT_TYPE" | "REQUEST_NUMBER")[];
+            /** @description How sure the bureau is of its hit, in its words, such as `Regular hit`. Not part of the interface specification. */
+            hitStrength?: string;
+            /** @description What the bureau warns of. Show it first. Not part of the interface specification. */
+            warnings?: components["schemas"]["CreditFileWarning"][];
+            /** @description Sections of the bureau's answer for which this file has no field: ask the bureau what they say. Not part of the interface specification. */
+            alsoReported?: {
+                /** @description The bureau's name of the section, such as `CNGarnishments`. */
+                section: string;
+                /** @description How many entries it has. */
+                count: number;
+            }[];
+            datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             subject?: components["schemas"]["CreditFileSubject"];
             bankruptcies?: components["schemas"]["CreditFileBankruptcy"][];
             collections?: components["schemas"]["CreditFileCollection"][];
@@ -2329,6 +2341,19 @@ export type components = {
             specialServices?: components["schemas"]["CreditFileSpecialService"][];
             consumerStatements?: components["schemas"]["CreditFileConsumerStatement"][];
             scores?: components["schemas"]["CreditFileScore"][];
+        };
+        /** @description The names of the dates of this object of which the bureau gives year and month only: the day that stands there, the first of the month as a rule, is not known. Not part of the interface specification. */
+        CreditFileDatesWithoutDay: string[];
+        /** @description A warning of the bureau, in its words. */
+        CreditFileWarning: {
+            code?: string;
+            /** @description Absent where the bureau gives a code alone. */
+            text?: string;
+            /**
+             * @description What warns: the bureau's fraud detection, its check of the file's data, or another message with its answer.
+             * @enum {string}
+             */
+            source: "FRAUD" | "DATA" | "MESSAGE";
         };
         /** @description A bureau office, court or agency. */
         CreditFileParty: {
@@ -2353,6 +2378,7 @@ export type components = {
             dateOfBirth?: string;
             /** Format: date */
             dateOfDeath?: string;
+            datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             otherNames?: components["schemas"]["CreditFileOtherName"][];
             addressHistory?: components["schemas"]["CreditFileAddress"][];
             employmentHistory?: components["schemas"]["CreditFileEmployment"][];
@@ -2370,6 +2396,7 @@ export type components = {
         CreditFileAddress: {
             /** Format: date */
             dateReported?: string;
+            datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             streetNo?: string;
             streetName?: string;
             city?: string;
@@ -2382,6 +2409,7 @@ export type components = {
             dateEmployed?: string;
             /** Format: date */
             dateLeft?: string;
+            datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             employerName?: string;
             occupation?: string;
             city?: string;
@@ -2392,6 +2420,7 @@ export type components = {
         CreditFileBankruptcy: {
             /** Format: date */
             dateFiled?: string;
+            datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             court?: components["schemas"]["CreditFileParty"];
             caseNumber?: string;
             /** @enum {string} */
@@ -2403,6 +2432,7 @@ export type components = {
                 type?: "BANKRUPTCY_ASSIGNMENT" | "BANKRUPTCY_RECEIVING_ORDER" | "CONSUMER_DEBT_COUNSELING" | "CONSUMER_DEBT_COUNSELING_CLOSED" | "COURT_CONSOLIDATIONS" | "COURT_CONSOLIDATIONS_PAID" | "DEBTOR_ASSISTANCE_POOL_ACT" | "DEBTOR_ASSISTANCE_POOL_ACT_PAID" | "DISCHARGED" | "INVOLUNTARY" | "ORDERLY_PAYMENT_OF_DEBT" | "ORDERLY_PAYMENT_OF_DEBT_DEFAULT" | "ORDERLY_PAYMENT_OF_DEBT_PAID" | "ORDERLY_PAYMENT_OF_DEBT_SETTLED" | "PROPOSAL_TO_CREDITORS" | "PROPOSAL_UNDER_BANKRUPTCY_ACT_PAID" | "UNDISCHARGED" | "VOLUNTARY" | "VOLUNTARY_DEPOSIT" | "VOLUNTARY_DEPOSIT_CLOSED";
                 /** Format: date */
                 date?: string;
+                datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             };
             liabilityAmount?: number;
             assetAmount?: number;
@@ -2428,6 +2458,7 @@ export type components = {
             dateOfLastPayment?: string;
             /** Format: date */
             datePaid?: string;
+            datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             narratives?: ("INCLUDED_IN_BANKRUPTCY" | "INCLUDED_IN_OPD" | "SUBJECT_DISPUTES_THIS_ACCOUNT" | "SETTLEMENT_MADE" | "INCLUDED_IN_VOLUNTARY_DEPOSIT" | "CREDIT_COUNSELING" | "INCLUDED_IN_CONSUMER_PROPOSAL" | "INCLUDED_IN_CO_APPLICANTS_BANKRUPTCY" | "CHILD_OR_FAMILY_SUPPORT_OBLIGATION")[];
         };
         /** @description A judgment. */
@@ -2442,6 +2473,7 @@ export type components = {
             status?: "DISMISSED" | "SATISFIED" | "SETTLED";
             /** Format: date */
             dateSatisfied?: string;
+            datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             amount?: number;
             defendant?: string;
             plaintiff?: string;
@@ -2459,6 +2491,7 @@ export type components = {
             industry?: string;
             /** Format: date */
             maturityDate?: string;
+            datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             narratives?: ("INCLUDED_IN_BANKRUPTCY" | "MORTGAGE" | "SECURITY_DISPOSITION_UNKNOWN" | "SECURITY_DISCHARGED")[];
         };
         /** @description An account with a creditor. Amounts are in whole dollars as a rule. */
@@ -2481,11 +2514,11 @@ export type components = {
             dateOpened?: string;
             /** Format: date */
             dateLastActivityOrPayment?: string;
+            datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             /** @enum {string} */
             portfolioType?: "REVOLVING_OR_OPTION" | "INSTALMENT" | "OPEN_ACCOUNT" | "LEASE_ACCOUNT" | "LINE_OF_CREDIT" | "MORTGAGE";
             paymentRate?: components["schemas"]["CreditFilePaymentRate"];
-            /** @enum {string} */
-            status?: "ACCOUNT_IS_INACTIVE" | "LOST_OR_STOLEN_CARD" | "CONTACT_MEMBER_FOR_RATE" | "ADJUSTMENT_PENDING" | "DISPUTE_RESOLUTION_PENDING";
+            status?: components["schemas"]["CreditFileTradeStatus"];
             count30DaysPastDue?: number;
             count60DaysPastDue?: number;
             count90DaysPastDue?: number;
@@ -2493,7 +2526,24 @@ export type components = {
             previousHighPaymentRates?: {
                 /** Format: date */
                 date?: string;
+                datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
                 rate?: components["schemas"]["CreditFilePaymentRate"];
+            }[];
+            /** @description The credit limit, where the bureau gives it apart. Not part of the interface specification. */
+            creditLimitAmount?: number;
+            /** @description The kind of account in the bureau's words, such as `AUTO`. Not part of the interface specification. */
+            accountType?: string;
+            /**
+             * Format: date
+             * @description When a payment was first missed. Not part of the interface specification.
+             */
+            dateFirstDelinquency?: string;
+            /** @description How the account was paid in each of up to 24 months, the newest first. A month without a rate was not rated. Not part of the interface specification. */
+            paymentProfile?: {
+                /** @description As `2026-02`. */
+                month?: string;
+                rate?: components["schemas"]["CreditFilePaymentRate"];
+                status?: components["schemas"]["CreditFileTradeStatus"];
             }[];
             narratives?: ("A_PORTION_OF_THE_BALANCE_MAY_REVOLVE" | "ACCOUNT_ASSIGNED_TO_THIRD_PARTY_FOR_COLLECTION" | "ACCOUNT_ASSUMED_BY_ANOTHER_PARTY" | "ACCOUNT_BEING_PAID_ON_REDUCED_PAYMENT" | "ACCOUNT_CLOSED" | "ACCOUNT_PAID" | "ACTIVE_MILITARY_DUTY" | "AFFECTED_BY_NATURAL_OR_DECLARED_DISASTER" | "AMOUNT_IN_HC_COLUMN_IS_CREDIT_LIMIT" | "AMOUNT_IN_PAYMENT_COLUMN_IS_ON_A_WEEKLY_BASIS" | "ANNUAL_PAYMENTS" | "AUTO_LOAN" | "BALANCE_PAID_BY_INSURANCE_COMPANY" | "BI_MONTHLY_PAYMENTS" | "BI_WEEKLY_PAYMENTS" | "BUSINESS_VENTURE_SUBJECT_LIABLE" | "CHILD_FAMILY_SUPPORT_OBLIGATION" | "CLOSED_AT_CONSUMERS_REQUEST" | "CLOSED_BY_CREDIT_GRANTOR" | "COLLATERAL_MORTGAGE" | "COMMERCIAL_LOAN_ACCOUNT" | "CONDITIONAL_SALES" | "CONSOLIDATION_LOAN" | "CORPORATE_CREDIT_CARD" | "CREDIT_COUNSELING" | "CREDIT_LINE_CLOSED" | "CREDIT_LINE_SUSPENDED" | "CUSTOMER_UNABLE_TO_LOCATE_CONSUMER" | "DEFERRED_PAYMENT" | "DEMAND_LOAN" | "DISPUTE_RESOLUTION_PENDING" | "DUE_TO_NSF_CHEQUES" | "FARM_AGRI_LOAN" | "FIXED_PAYMENT_AMOUNT" | "FORECLOSURE" | "FORECLOSURE_PROCEEDING_STARTED" | "FORFEIT_OF_DEED_IN_LIEU_OF_FORECLOSURE" | "GUARANTEED_STUDENT_LOAN" | "HAS_CO_SIGNER" | "HOME_EQUITY" | "HOME_IMPROVEMENT_LOAN" | "HYBRID_ACCOUNT" | "INACTIVE_ACCOUNT" | "INCLUDED_IN_BANKRUPTCY" | "INCLUDED_IN_CO_APPLICANTS_BANKRUPTCY" | "INCLUDED_IN_CONSUMER_PROPOSAL" | "INCLUDED_IN_OPD" | "INCLUDED_IN_VOLUNTARY_DEPOSIT" | "INSURED" | "INTEREST_PAYMENT_ONLY" | "INTEREST_RELIEF" | "INTEREST_RELIEF_PAID_BY_GOVERNMENT" | "INTERNAL_COLLECTION" | "INVOLUNTARY_REPOSSESSION" | "IS_A_CO_SIGNER" | "LEASE_ACCOUNT" | "LEASE_EARLY_TERMINATION_BY_DEFAULT" | "LOAN_WAS_PAID_OUT_BY_A_THIRD_PARTY" | "MONTHLY_PAYMENTS" | "MONTHS_REVIEWED_IS_GREATER_THAN_24" | "MORTGAGE" | "NO_ACTIVITY_UPDATE_SINCE_DATE_REPORTED" | "NOT_INCLUDED_IN_BANKRUPTCY" | "NOTE_LOAN" | "OVER_LIMIT_PAYMENT_RECEIVED" | "PAID_BY_GOVERNMENT" | "PAID_CREDIT_LINE_CLOSED" | "PAID_OUT_IN_FULL_BY_CO_SIGNER" | "PAYMENT_BEING_MADE_BY_INSURANCE" | "PAYMENTS_ASSUMED_BY_THIRD_PARTY" | "PERSONAL_LINE_OF_CREDIT" | "PERSONAL_LOAN" | "POWER_OF_SALE" | "PREPAID" | "PROMISSORY_NOTE" | "QUARTERLY_PAYMENTS" | "QUIT_CLAIM" | "REAL_ESTATE_SECURED" | "REDEEMED_REPOSSESSION" | "REFINANCED" | "REGULAR_PAYMENTS_PRESENTLY_BEING_MADE" | "RENTAL_AGREEMENT" | "REVERSE_MORTGAGE" | "RSP_LOAN" | "SECOND_MORTGAGE" | "SECURED_LOAN" | "SEMI_ANNUAL_PAYMENTS" | "SEMI_MONTHLY_PAYMENTS" | "SETTLEMENT_MADE" | "SINGLE_PAYMENT_LOAN" | "STUDENT_LINE_OF_CREDIT" | "STUDENT_LOAN" | "SUBJECT_DISPUTES_THIS_ACCOUNT" | "SUBJECT_HAS_AN_ENDORSER_GUARANTOR" | "SUBJECT_IS_AN_ENDORSER_GUARANTOR" | "SUBJECT_NO_LONGER_ASSOCIATED_WITH_ACCOUNT" | "TRANSFERRED_OR_SOLD" | "UNINSURED" | "UNSECURED" | "UPDATE_FREEZE_REQUESTED_BY_CREDIT_GRANTOR" | "US_DOLLAR_ACCOUNT" | "VOLUNTARY_REPOSSESSION" | "WEEKLY_PAYMENTS" | "WRITTEN_OFF")[];
         };
@@ -2502,16 +2552,23 @@ export type components = {
          * @enum {string}
          */
         CreditFilePaymentRate: "AT_LEAST_120_DAYS_OVERDUE_BUT_NOT_RATED_9" | "BAD_DEBT_PLACED_FOR_COLLECTION" | "MAKING_REGULAR_PAYMENTS_UNDER_CONSOLIDATION_ORDER" | "NOT_MORE_THAN_ONE_PAYMENT_PAST_DUE" | "NOT_MORE_THAN_TWO_PAYMENTS_PAST_DUE" | "PAID_AS_AGREED_AND_UP_TO_DATE" | "REPOSSESSION" | "THREE_OR_MORE_PAYMENTS_PAST_DUE" | "TOO_NEW_TO_RATE";
+        /**
+         * @description What stands in the place of a rate.
+         * @enum {string}
+         */
+        CreditFileTradeStatus: "ACCOUNT_IS_INACTIVE" | "LOST_OR_STOLEN_CARD" | "CONTACT_MEMBER_FOR_RATE" | "ADJUSTMENT_PENDING" | "DISPUTE_RESOLUTION_PENDING";
         /** @description An inquiry by a customer of the same bureau's office. */
         CreditFileLocalInquiry: {
             /** Format: date */
             date?: string;
+            datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             customer?: components["schemas"]["CreditFileMember"];
         };
         /** @description An inquiry by a customer of another office. */
         CreditFileForeignInquiry: {
             /** Format: date */
             date?: string;
+            datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             memberNameAndNumber?: string;
             industry?: string;
         };
@@ -2521,6 +2578,7 @@ export type components = {
             type?: "LOCATE" | "INQUIRY_ALERT" | "CONSUMER_INTERVIEW" | "ALERT_SERVICE" | "FILE_INCOMPLETE" | "LOCAL_LOCATE" | "CONTACT_BUREAU" | "LOST_OR_STOLEN_WALLET";
             /** Format: date */
             dateReported?: string;
+            datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             customer?: components["schemas"]["CreditFileMember"];
         };
         /** @description What the person had the bureau add to the file. */
@@ -2529,6 +2587,7 @@ export type components = {
             dateReported?: string;
             /** Format: date */
             dateToBePurged?: string;
+            datesWithoutDay?: components["schemas"]["CreditFileDatesWithoutDay"];
             statement?: string;
         };
         /** @description A score of the file. A file that could not be scored has `rejectCodes` instead of a `value`. */
@@ -2541,6 +2600,12 @@ export type components = {
             narratives?: string[];
             reasons?: string[];
             rejectCodes?: string[];
+            /** @description Why the file could not be scored: each of `rejectCodes` with the bureau's words for it. Not part of the interface specification. */
+            rejectReasons?: {
+                code?: string;
+                /** @description Absent where the bureau gives the code alone. */
+                text?: string;
+            }[];
         };
         /**
          * @description A creditor without a decision has `AWAITING_DECISION`. No decision recorded here is `DRAFT`.

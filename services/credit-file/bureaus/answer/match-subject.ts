@@ -13,14 +13,19 @@ export interface Person extends Name {
   otherNames?: readonly Name[] | undefined;
 }
 
-/** What differs between inquiry and report, or what the report lacks so that it could not be compared. */
+/**
+ * What differs between inquiry and report, or what the report lacks so that it could not be compared. SUBJECT_TYPE and
+ * REQUEST_NUMBER are of what the bureau repeats of the request.
+ */
 export type Difference =
   | 'NAME'
   | 'LAST_NAME'
   | 'DATE_OF_BIRTH'
   | 'SIN'
   | 'NAME_MISSING'
-  | 'DATE_OF_BIRTH_MISSING';
+  | 'DATE_OF_BIRTH_MISSING'
+  | 'SUBJECT_TYPE'
+  | 'REQUEST_NUMBER';
 
 export type SubjectMatch =
   | { readonly kind: 'FULL' }

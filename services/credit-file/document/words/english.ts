@@ -22,6 +22,8 @@ const ENUMERATIONS: Enumerations = {
     SIN: 'another social insurance number',
     NAME_MISSING: 'no whole name in the file',
     DATE_OF_BIRTH_MISSING: 'no date of birth in the file',
+    SUBJECT_TYPE: 'reported as another kind of subject than the one asked about',
+    REQUEST_NUMBER: 'reported with the number of another request',
   },
   otherName: {
     ALSO_KNOWN_AS: 'Also known as',

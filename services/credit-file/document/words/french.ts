@@ -21,6 +21,8 @@ const ENUMERATIONS: Enumerations = {
     SIN: 'numéro d’assurance sociale différent',
     NAME_MISSING: 'nom incomplet au dossier',
     DATE_OF_BIRTH_MISSING: 'date de naissance absente du dossier',
+    SUBJECT_TYPE: 'autre type de sujet que celui demandé',
+    REQUEST_NUMBER: 'numéro d’une autre demande',
   },
   otherName: {
     ALSO_KNOWN_AS: 'Aussi connu sous le nom de',
