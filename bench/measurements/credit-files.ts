@@ -1,6 +1,5 @@
 /** The bureaus' answers with 200 trades: how many are read into credit files by one core in a second. */
-import { findPersona } from '@creditlane/bureau-simulator/personas';
-import { writeFiles } from '@creditlane/bureau-simulator/send-answer';
+import { findPersona, writeAnswer } from '@creditlane/bureau-simulator/personas';
 import {
   FORMATS,
   type FormatName,
@@ -35,7 +34,7 @@ const TURNS = ['parse', 'read', 'read', 'parse'] as const;
 export function measureCreditFiles({ warmUpMs, measureMs }: Plan): CreditFileResults {
   const measure = (name: FormatName) => {
     const { source } = FORMATS[name];
-    const body = Buffer.from(writeAnswer(source));
+    const body = Buffer.from(thickAnswer(source));
     const answer = readAnswer(name, body, INQUIRY);
     if (answer.kind !== 'file' || answer.file.trades?.length !== TRADES) {
       throw new Error(`the answer of ${source} gives no file with ${TRADES} trades`);
@@ -52,18 +51,12 @@ export function measureCreditFiles({ warmUpMs, measureMs }: Plan): CreditFileRes
   return { equifax: measure('equifax'), transUnion: measure('transunion') };
 }
 
-function writeAnswer(source: 'EQUIFAX' | 'TRANSUNION'): string {
-  const behaviour = findPersona(source, PERSON)?.behaviour;
-  if (behaviour?.kind !== 'file') throw new Error(`${source} has no file with ${TRADES} trades`);
+function thickAnswer(source: 'EQUIFAX' | 'TRANSUNION'): string {
   const inquiry = {
-    ...{ source, ...PERSON, reference: 'b1', member: '999ZB12345', sin: SIN },
+    ...{ source, ...PERSON, reference: 'b1', requestNumber: '1', member: '999ZB12345', sin: SIN },
     ...{ dateOfBirth: DATE_OF_BIRTH, date: '2026-11-22' },
-    address: {
-      ...{ streetNo: '12', streetName: 'MAIN ST', city: 'OTTAWA', province: 'ON' },
-      postalCode: 'K1A0B1',
-    },
   };
-  return writeFiles(inquiry, behaviour);
+  return writeAnswer(inquiry, findPersona(source, PERSON));
 }
 
 function parse(body: Uint8Array): void {

@@ -18,8 +18,8 @@ import type { Bureau } from './bureau.ts';
 import { AccessTokens } from './equifax/access-tokens.ts';
 import { createEquifax } from './equifax/receive.ts';
 import { InquiryLog } from './inquiry-log.ts';
-import { findPersona, listPersonas, ORDINARY } from './personas/personas.ts';
-import { sendAnswer, sendError } from './send-answer.ts';
+import { findPersona, listPersonas, writeAnswer } from './personas/personas.ts';
+import { sendAnswer } from './send-answer.ts';
 import { createTransUnion } from './transunion/receive.ts';
 
 export interface BureauSimulatorOptions {
@@ -114,10 +114,11 @@ async function answerInquiry(
 ): Promise<void> {
   const received = bureau(request, body, response);
   if (received === undefined) return;
-  const { form, inquiry, problem } = received;
+  const { form, inquiry, refusal } = received;
   if (inquiry !== undefined) inquiries.add(inquiry.source, inquiry.lastName);
-  if (problem !== undefined) return sendError(response, form, problem);
-  const { behaviour } = findPersona(inquiry.source, inquiry) ?? { behaviour: ORDINARY };
-  const date = torontoDate(systemClock());
-  await sendAnswer(response, { ...inquiry, date }, behaviour, form);
+  if (refusal !== undefined) return sendAnswer(response, refusal, form);
+  if (inquiry === undefined) throw new Error('a request without an inquiry was not refused');
+  const persona = findPersona(inquiry.source, inquiry);
+  const xml = writeAnswer({ ...inquiry, date: torontoDate(systemClock()) }, persona);
+  await sendAnswer(response, xml, form, persona?.behaviour);
 }

@@ -3,19 +3,13 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { writeEquifaxAnswer } from './equifax/answer.ts';
-import type { ReceivedInquiry } from './personas/inquiry.ts';
-import type { Behaviour, FileBehaviour, ProviderError } from './personas/persona.ts';
-import { ORDINARY } from './personas/personas.ts';
-import { writeTransUnionAnswer } from './transunion/answer.ts';
+import type { Behaviour } from './personas/persona.ts';
 
 /** What the transport of an inquiry adds to the answer's XML. */
 export interface AnswerForm {
   contentType: string;
   /** The body with the XML of an answer, such as a SOAP message. */
   wrap: (xml: string) => string;
-  /** The XML of an error of the bureau's format. */
-  writeError: (code: string, description: string, detail?: string) => string;
 }
 
 const MIB = 1024 * 1024;
@@ -30,23 +24,21 @@ ${Array.from({ length: 9 }, (_, index) => ` <!ENTITY e${index + 1} "${`&e${index
 `;
 const NO_XML = '<!doctype html><html><body><h1>Scheduled maintenance<br></h1></body></html>\n';
 
-/** Sends the answer. Resolves when it is sent, or when the client has closed the connection. */
+/** Sends the answer with this XML. Resolves when it is sent, or when the client has closed the connection. */
 export async function sendAnswer(
   response: ServerResponse,
-  inquiry: ReceivedInquiry,
-  behaviour: Behaviour,
+  xml: string,
   form: AnswerForm,
+  behaviour: Behaviour = { kind: 'answer' },
 ): Promise<void> {
   const send = (status: number, body: string) => {
     response.writeHead(status, { 'content-type': form.contentType });
     response.end(body);
   };
   switch (behaviour.kind) {
-    case 'file':
+    case 'answer':
       if (behaviour.delayMs !== undefined) await waitOpen(response, behaviour.delayMs);
-      return send(200, form.wrap(writeFiles(inquiry, behaviour)));
-    case 'error':
-      return sendError(response, form, behaviour);
+      return send(200, form.wrap(xml));
     case 'http-error':
       response.setHeader('retry-after', '60');
       response.writeHead(behaviour.status, { 'content-type': 'text/plain' });
@@ -59,7 +51,7 @@ export async function sendAnswer(
       response.destroy();
       return;
     case 'cut': {
-      const body = Buffer.from(form.wrap(writeFiles(inquiry, ORDINARY)));
+      const body = Buffer.from(form.wrap(xml));
       response.writeHead(200, {
         'content-type': form.contentType,
         'content-length': body.length,
@@ -72,7 +64,7 @@ export async function sendAnswer(
       response.end(NO_XML);
       return;
     case 'truncated': {
-      const body = form.wrap(writeFiles(inquiry, ORDINARY));
+      const body = form.wrap(xml);
       return send(200, body.slice(0, body.length / 2));
     }
     case 'oversized':
@@ -81,24 +73,6 @@ export async function sendAnswer(
       // Without the transport's own XML: inside of a SOAP message it would be a text.
       return send(200, ENTITY_BOMB);
   }
-}
-
-/** The XML of the files, in the wire format of the bureau that was asked. */
-export function writeFiles(inquiry: ReceivedInquiry, behaviour: FileBehaviour): string {
-  const [file, ...otherFiles] = behaviour.makeFiles(inquiry);
-  const { reference } = inquiry;
-  const xml =
-    inquiry.source === 'EQUIFAX'
-      ? writeEquifaxAnswer(file, { reference, otherFiles })
-      : writeTransUnionAnswer(file, { reference, envelope: behaviour.isBare ? 'root' : 'soap' });
-  return behaviour.alter?.(xml) ?? xml;
-}
-
-/** Sends an error of the bureau's format, which comes with the status of a success. */
-export function sendError(response: ServerResponse, form: AnswerForm, error: ProviderError): void {
-  const { code, description, detail } = error;
-  response.writeHead(200, { 'content-type': form.contentType });
-  response.end(form.wrap(form.writeError(code, description, detail)));
 }
 
 /** Resolves after the time, or as soon as the connection is closed. */

@@ -1,7 +1,7 @@
 /** Requests to the simulated bureaus, for tests. */
 import { DEMO_ACCOUNTS, type EquifaxAccount, type TransUnionAccount } from './accounts.ts';
+import { escapeXml } from './escape-xml.ts';
 import { REQUEST_TEMPLATE } from './transunion/request-template.ts';
-import { group, text } from './xml-text.ts';
 
 const [EQUIFAX] = DEMO_ACCOUNTS.equifax as [EquifaxAccount, ...EquifaxAccount[]];
 const [TRANSUNION] = DEMO_ACCOUNTS.transUnion as [TransUnionAccount, ...TransUnionAccount[]];
@@ -19,28 +19,42 @@ export function equifaxXml(
   account: Partial<EquifaxAccount> = {},
 ): string {
   const { customerCode, customerNumber, securityCode } = { ...EQUIFAX, ...account };
-  const subject = group(
-    'Subject',
-    group('SubjectName', text('LastName', lastName), text('FirstName', firstName)),
-    text('DateOfBirth', '1988-07-14'),
-  );
-  const address = [text('CivicNumber', '12'), text('City', city), `<Province code="${province}"/>`];
-  const request = [
-    group('Subjects', subject, group('Addresses', group('Address', ...address))),
-    text('CustomerReferenceNumber', 'r1'),
-  ];
-  return `<CNCustTransmitToEfx xmlns="http://www.equifax.ca/XMLSchemas/CustToEfx">${[
-    group(
-      'CNCustomerInfo',
-      text('CustomerCode', customerCode),
-      group(
-        'CustomerInfo',
-        text('CustomerNumber', customerNumber),
-        text('SecurityCode', securityCode),
-      ),
-    ),
-    group('CNRequests', group('CNConsumerRequests', group('CNConsumerRequest', ...request))),
-  ].join('')}</CNCustTransmitToEfx>`;
+  return `<CNCustTransmitToEfx xmlns="http://www.equifax.ca/XMLSchemas/CustToEfx">
+  <CNCustomerInfo>
+    <CustomerCode>${customerCode}</CustomerCode>
+    <CustomerInfo>
+      <CustomerNumber>${customerNumber}</CustomerNumber>
+      <SecurityCode>${securityCode}</SecurityCode>
+    </CustomerInfo>
+  </CNCustomerInfo>
+  <CNRequests>
+    <CNConsumerRequests>
+      <CNConsumerRequest>
+        <Subjects>
+          <Subject subjectType="SUBJ">
+            <SubjectName>
+              <LastName>${escapeXml(lastName)}</LastName>
+              <FirstName>${escapeXml(firstName)}</FirstName>
+            </SubjectName>
+            <DateOfBirth>1988-07-14</DateOfBirth>
+          </Subject>
+          <Addresses>
+            <Address addressType="CURR">
+              <CivicNumber>12</CivicNumber>
+              <StreetName>Main St</StreetName>
+              <City>${city}</City>
+              <Province code="${province}"/>
+              <PostalCode>K1A0B1</PostalCode>
+            </Address>
+          </Addresses>
+        </Subjects>
+        <CustomerReferenceNumber>r1</CustomerReferenceNumber>
+        <ECOAInquiryType>I</ECOAInquiryType>
+        <JointAccessIndicator>N</JointAccessIndicator>
+      </CNConsumerRequest>
+    </CNConsumerRequests>
+  </CNRequests>
+</CNCustTransmitToEfx>`;
 }
 
 /** The body of a request to Equifax by the older form. */
@@ -64,5 +78,7 @@ export function transUnionXml(
     firstName,
     dateOfBirth: '1988-07-14',
   };
-  return REQUEST_TEMPLATE.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
+  return REQUEST_TEMPLATE.replace(/\{\{(\w+)\}\}/g, (_, name: string) =>
+    escapeXml(values[name] ?? ''),
+  );
 }

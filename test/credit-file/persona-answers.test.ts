@@ -1,9 +1,6 @@
 // What the simulator answers for each of its personas, and what the credit-file service makes of it.
 import { join } from 'node:path';
-import { writeEquifaxError } from '@creditlane/bureau-simulator/equifax-answer';
-import { PERSONAS } from '@creditlane/bureau-simulator/personas';
-import { writeFiles } from '@creditlane/bureau-simulator/send-answer';
-import { writeTransUnionError } from '@creditlane/bureau-simulator/transunion-answer';
+import { folderOf, PERSONAS, writeAnswer } from '@creditlane/bureau-simulator/personas';
 import { type FormatName, inquiryAbout, readAnswer } from '@creditlane/credit-file/test-formats';
 import { openApiDocument } from '@creditlane/gateway/document/openapi-document';
 import { closedSchemas } from '@creditlane/gateway/document/test-closed-schemas';
@@ -21,20 +18,26 @@ const GOLDEN = join(import.meta.dirname, 'golden');
 const answered = PERSONAS.flatMap((persona) =>
   persona.sources.flatMap((source) => {
     const xml = answerOf(persona, source);
-    return xml === undefined ? [] : [{ persona, source, xml, name: nameOf(persona, source) }];
+    return xml === undefined
+      ? []
+      : [{ persona, source, xml, name: `${source.toLowerCase()}-${folderOf(persona)}` }];
   }),
+);
+
+// The trades of the persona with 200 of them are those of others, again and again.
+test.each(answered.filter((it) => it.persona.lastName !== 'Thick'))(
+  '$name gives the JSON of the golden file',
+  async ({ persona, source, xml, name }) => {
+    const { match: _, ...answer } = read(persona, source, xml);
+    const json = `${JSON.stringify(answer, null, 2)}\n`;
+    await expect(json).toMatchFileSnapshot(join(GOLDEN, `${name}.json`));
+  },
 );
 
 describe.each(answered)('$name', ({ persona, source, xml, name }) => {
   const { match, ...answer } = read(persona, source, xml);
 
-  test('is answered with the XML of the golden file', async () => {
-    await expect(xml).toMatchFileSnapshot(join(GOLDEN, `${name}.xml`));
-  });
-
-  test('gives the JSON of the golden file, with a file that the OpenAPI document describes', async () => {
-    const json = `${JSON.stringify(answer, null, 2)}\n`;
-    await expect(json).toMatchFileSnapshot(join(GOLDEN, `${name}.json`));
+  test('gives a file that the OpenAPI document describes', () => {
     const file = answer.kind === 'file' ? answer.file : {};
     expect(check(['components', 'schemas', 'CreditFile'], file)).toEqual([]);
   });
@@ -42,8 +45,7 @@ describe.each(answered)('$name', ({ persona, source, xml, name }) => {
   test('ends as the table of personas says', () => {
     const hitType = answer.kind === 'file' ? answer.file.hitType : null;
     expect({ name, hitType }).toEqual({ name, hitType: persona.hitType });
-    const failure = persona.behaviour.kind === 'file' ? 'foreign' : 'refused';
-    expect(answer.kind).toBe(persona.outcome === 'failed' ? failure : 'file');
+    expect(answer.kind === 'file').toBe(persona.outcome !== 'failed');
   });
 
   test('is about the person who was asked about, if it is about any', () => {
@@ -94,25 +96,12 @@ function read({ firstName, lastName }: Persona, source: Source, xml: string) {
 }
 
 /** The XML of a persona that gets any. */
-function answerOf({ behaviour, firstName, lastName }: Persona, source: Source): string | undefined {
-  if (behaviour.kind === 'error') {
-    const write = source === 'EQUIFAX' ? writeEquifaxError : writeTransUnionError;
-    return write(behaviour.code, behaviour.description);
-  }
-  if (behaviour.kind !== 'file') return undefined;
+function answerOf(persona: Persona, source: Source): string | undefined {
+  if (persona.behaviour.kind !== 'answer') return undefined;
+  const { firstName, lastName } = persona;
   const inquiry = {
-    ...{ source, firstName, lastName, reference: 'b1', member: '999ZB12345', sin: SIN },
-    dateOfBirth: DATE_OF_BIRTH,
-    address: {
-      ...{ streetNo: '12', streetName: 'MAIN ST', city: 'OTTAWA', province: 'ON' },
-      postalCode: 'K1A0B1',
-    },
-    date: '2026-11-22',
+    ...{ source, firstName, lastName, reference: 'b1', requestNumber: '1', sin: SIN },
+    ...{ member: '999ZB12345', dateOfBirth: DATE_OF_BIRTH, date: '2026-11-22' },
   };
-  return writeFiles(inquiry, behaviour);
-}
-
-function nameOf({ firstName, lastName }: Persona, source: Source): string {
-  const name = `${source}-${firstName}-${lastName}`.normalize('NFD').replace(/\p{Diacritic}/gu, '');
-  return name.toLowerCase();
+  return writeAnswer(inquiry, persona);
 }

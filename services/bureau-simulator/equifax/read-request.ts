@@ -1,7 +1,6 @@
 /** Reads Equifax Canada's request: who is asked about, by whom, and what is wrong with it. */
 import { type EquifaxAccount, isKnownAccount } from '../accounts.ts';
-import { BAD_CREDENTIALS, MISSING_TAG } from '../personas/failing-personas.ts';
-import type { ProviderError } from '../personas/persona.ts';
+import { refusalOf } from '../personas/answers.ts';
 import { attributeOf, findElement, textOf, type XmlElement } from '../xml-document.ts';
 
 const PROVINCES = new Set('AB BC MB NB NL NS NT NU ON PE QC SK YT'.split(' '));
@@ -15,6 +14,7 @@ export function readSubject(root: XmlElement) {
   const address = findElement(subjects, 'Addresses', 'Address');
   return {
     reference: textOf(root, ...consumer, 'CustomerReferenceNumber'),
+    requestNumber: attributeOf(findElement(root, ...consumer), 'requestNumber') || '1',
     firstName: textOf(subject, 'SubjectName', 'FirstName'),
     lastName: textOf(subject, 'SubjectName', 'LastName'),
     sin: textOf(subject, 'SocialInsuranceNumber'),
@@ -41,20 +41,27 @@ export function readCustomer(root: XmlElement) {
   };
 }
 
-/** The error of the bureau to a request; undefined for one that it answers with a file. */
-export function findProblem(
+/** The bureau's answer to a request that it refuses; undefined for one that it answers with a file. */
+export function findRefusal(
   root: XmlElement,
   subject: ReadSubject,
   accounts: readonly EquifaxAccount[],
-): ProviderError | undefined {
+): string | undefined {
   const customer = readCustomer(root);
-  if (!isKnownAccount(accounts, customer)) return BAD_CREDENTIALS.EQUIFAX;
+  if (!isKnownAccount(accounts, customer)) {
+    return refusalOf('EQUIFAX', 'bea-badlogin');
+  }
   const missing = findMissing(subject);
-  if (missing !== undefined) return { ...MISSING_TAG.EQUIFAX, detail: missing };
+  if (missing !== undefined) return missingTag(missing);
   const { city, province } = subject.address;
-  if (!/\p{Letter}/u.test(city)) return { code: 'EV304', description: 'Invalid city' };
-  if (!PROVINCES.has(province)) return { code: 'EV305', description: 'Invalid province' };
+  if (!/\p{Letter}/u.test(city)) return refusalOf('EQUIFAX', 'cy-badcity');
+  if (!PROVINCES.has(province)) return refusalOf('EQUIFAX', 'pru-badprovince');
   return undefined;
+}
+
+/** The bureau's answer to a request without an element that it needs. */
+export function missingTag(name: string): string {
+  return refusalOf('EQUIFAX', 'tim-tagless', name);
 }
 
 function findMissing({ firstName, lastName, dateOfBirth, address }: ReadSubject) {

@@ -3,13 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answerError, answerJson } from '@creditlane/runtime/http/development-server';
 import type { EquifaxAccount } from '../accounts.ts';
 import type { Bureau, ReceivedRequest } from '../bureau.ts';
-import { MISSING_TAG } from '../personas/failing-personas.ts';
+import { escapeXml } from '../escape-xml.ts';
 import type { AnswerForm } from '../send-answer.ts';
 import { findElement, readXml, textOf, type XmlElement } from '../xml-document.ts';
-import { element, escapeXml } from '../xml-text.ts';
 import type { AccessTokens } from './access-tokens.ts';
-import { writeEquifaxError } from './answer.ts';
-import { findProblem, readCustomer, readSubject } from './read-request.ts';
+import { findRefusal, missingTag, readCustomer, readSubject } from './read-request.ts';
 
 const REQUEST_NAMESPACE = 'http://www.equifax.ca/XMLSchemas/CustToEfx';
 const SOAP_NAMESPACE = 'http://www.w3.org/2003/05/soap-envelope';
@@ -22,7 +20,6 @@ export interface EquifaxDeps {
 const PLAIN: AnswerForm = {
   contentType: 'text/xml; charset=utf-8',
   wrap: (xml) => xml,
-  writeError: writeEquifaxError,
 };
 
 /** The bureau behind the transports. Which one a request uses follows from its headers and fields. */
@@ -31,14 +28,11 @@ export function createEquifax({ accounts, tokens }: EquifaxDeps): Bureau {
     // A fixed header may come before the XML.
     const root = readXml(segment.slice(Math.max(0, segment.indexOf('<'))));
     const isRequest = root?.name === 'CNCustTransmitToEfx' && root.namespace === REQUEST_NAMESPACE;
-    if (!isRequest) {
-      return { form, problem: { ...MISSING_TAG.EQUIFAX, detail: 'CNCustTransmitToEfx' } };
-    }
+    if (!isRequest) return { form, refusal: missingTag('CNCustTransmitToEfx') };
     const subject = readSubject(root);
     const { customerNumber: member } = readCustomer(root);
     const inquiry = { source: 'EQUIFAX' as const, member, ...subject };
-    const problem = findProblem(root, subject, accounts);
-    return problem === undefined ? { form, inquiry } : { form, inquiry, problem };
+    return { form, inquiry, refusal: findRefusal(root, subject, accounts) };
   };
 
   return (request, body, response) => {
@@ -80,17 +74,17 @@ function readSoap(
   const envelope = readXml(body);
   const submit = findElement(envelope, 'Body', 'Submit');
   if (envelope?.namespace !== SOAP_NAMESPACE || submit === undefined) {
-    const reason = element('soap:Text', { 'xml:lang': 'en' }, 'expected the operation Submit');
-    const code = element('soap:Value', {}, 'soap:Sender');
-    const fault = [element('soap:Code', {}, code), element('soap:Reason', {}, reason)];
     response.writeHead(400, { 'content-type': SOAP_TYPE });
-    response.end(writeEnvelope(element('soap:Fault', {}, ...fault)));
+    response.end(writeEnvelope(FAULT));
     return undefined;
   }
   return readSegment(textOf(submit, 'InputSegment'), soapForm(submit));
 }
 
 const SOAP_TYPE = 'application/soap+xml; charset=utf-8';
+const FAULT =
+  '<soap:Fault><soap:Code><soap:Value>soap:Sender</soap:Value></soap:Code>' +
+  '<soap:Reason><soap:Text xml:lang="en">expected the operation Submit</soap:Text></soap:Reason></soap:Fault>';
 
 /** The answer's XML is the text of SubmitResult. */
 function soapForm(submit: XmlElement): AnswerForm {
@@ -98,15 +92,16 @@ function soapForm(submit: XmlElement): AnswerForm {
     ...PLAIN,
     contentType: SOAP_TYPE,
     wrap: (xml) => {
-      const result = element('SubmitResult', {}, escapeXml(xml));
-      const xmlns = submit.namespace === '' ? undefined : submit.namespace;
-      return writeEnvelope(element('SubmitResponse', { xmlns }, result));
+      const xmlns = submit.namespace === '' ? '' : ` xmlns="${escapeXml(submit.namespace)}"`;
+      const result = `<SubmitResult>${escapeXml(xml)}</SubmitResult>`;
+      return writeEnvelope(`<SubmitResponse${xmlns}>${result}</SubmitResponse>`);
     },
   };
 }
 
 function writeEnvelope(contents: string): string {
-  const body = element('soap:Body', {}, contents);
-  const envelope = element('soap:Envelope', { 'xmlns:soap': SOAP_NAMESPACE }, body);
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${envelope}\n`;
+  const body = `<soap:Body>${contents}</soap:Body>`;
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<soap:Envelope xmlns:soap="${SOAP_NAMESPACE}">${body}</soap:Envelope>
+`;
 }

@@ -6,6 +6,8 @@ export interface ReceivedInquiry {
   source: Source;
   /** The retailer's own reference; "" without one. Other fields that a request lacks are "", too. */
   reference: string;
+  /** The number of the inquiry within its request. */
+  requestNumber: string;
   /** The number by which the bureau knows the retailer. */
   member: string;
   firstName: string;
@@ -13,15 +15,6 @@ export interface ReceivedInquiry {
   sin: string;
   /** yyyy-MM-dd. */
   dateOfBirth: string;
-  address: ReceivedAddress;
   /** The day of the inquiry, yyyy-MM-dd. */
   date: string;
-}
-
-interface ReceivedAddress {
-  streetNo: string;
-  streetName: string;
-  city: string;
-  province: string;
-  postalCode: string;
 }

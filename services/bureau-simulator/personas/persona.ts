@@ -1,32 +1,11 @@
 /** A person whose inquiry the simulator answers in a way of its own. */
-import type { CreditFile } from '../credit-file.ts';
-import type { ReceivedInquiry, Source } from './inquiry.ts';
-
-/** An error of a bureau's format. */
-export interface ProviderError {
-  code: string;
-  description: string;
-  detail?: string;
-}
-
-/** One or more files for one answer. */
-export type MakeFiles = (inquiry: ReceivedInquiry) => [CreditFile, ...CreditFile[]];
-
-export interface FileBehaviour {
-  kind: 'file';
-  makeFiles: MakeFiles;
-  /** Changes the answer's XML, for what no credit file can express. */
-  alter?: (xml: string) => string;
-  /** The root of TransUnion's answer is REL4Report, without a SOAP envelope. */
-  isBare?: true;
-  delayMs?: number;
-}
+import type { components } from '@creditlane/client';
+import type { Source } from './inquiry.ts';
 
 /** How a bureau answers an inquiry. */
 export type Behaviour =
-  | FileBehaviour
-  /** With an error of the bureau's format. */
-  | ({ kind: 'error' } & ProviderError)
+  /** With the persona's `answer.xml`, after this time. */
+  | { kind: 'answer'; delayMs?: number }
   /** With an error of HTTP. */
   | { kind: 'http-error'; status: 429 | 503 }
   /** Never. The connection stays open. */
@@ -57,32 +36,30 @@ export interface Persona {
   /** What the answer is, for the table of personas. */
   about: string;
   /** null when no file comes. */
-  hitType: NonNullable<CreditFile['hitType']> | null;
+  hitType: NonNullable<components['schemas']['CreditFile']['hitType']> | null;
   outcome: Outcome;
   behaviour: Behaviour;
 }
 
-type Facts = Pick<Persona, 'firstName' | 'lastName' | 'about'> &
-  Partial<Pick<Persona, 'isByFirstName' | 'sources'>>;
+type Others = Partial<Omit<Persona, 'firstName' | 'lastName' | 'about'>>;
+type MakePersona = (first: string, last: string, about: string, others?: Others) => Persona;
 
-export const EQUIFAX: readonly Source[] = ['EQUIFAX'];
-export const TRANSUNION: readonly Source[] = ['TRANSUNION'];
-export const BOTH: readonly Source[] = [...EQUIFAX, ...TRANSUNION];
-
-/** A persona with a file, a hit at once unless `facts` says otherwise, known at both bureaus unless it has sources. */
-export function withFile(
-  facts: Facts & Partial<Pick<Persona, 'hitType' | 'outcome'>>,
-  makeFiles: MakeFiles,
-  how: Omit<FileBehaviour, 'kind' | 'makeFiles'> = {},
-): Persona {
-  const behaviour: Behaviour = { kind: 'file', makeFiles, ...how };
-  return { sources: BOTH, hitType: 'HIT', outcome: 'complete', ...facts, behaviour };
+/** Makes a persona of these bureaus, whose inquiry finds a file at once unless `others` says otherwise. */
+function personaAt(...sources: Source[]): MakePersona {
+  return (firstName, lastName, about, others) => ({
+    ...{ sources, firstName, lastName, about, hitType: 'HIT', outcome: 'complete' },
+    ...{ behaviour: { kind: 'answer' }, ...others },
+  });
 }
 
-/** A persona without a file, known at both bureaus unless `facts` has sources. */
-export function withoutFile(
-  facts: Facts & { outcome?: 'failed' | 'unknown' },
-  behaviour: Behaviour,
-): Persona {
-  return { sources: BOTH, hitType: null, outcome: 'failed', ...facts, behaviour };
+export const both = personaAt('EQUIFAX', 'TRANSUNION');
+export const atEquifax = personaAt('EQUIFAX');
+export const atTransUnion = personaAt('TRANSUNION');
+
+/** The part of a persona whose inquiry gives no file. */
+export function fails(
+  behaviour: Behaviour = { kind: 'answer' },
+  outcome: 'failed' | 'unknown' = 'failed',
+): Others {
+  return { hitType: null, outcome, behaviour };
 }

@@ -1,36 +1,29 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CreditFile } from '../credit-file.ts';
-import { writeFiles } from '../send-answer.ts';
-import { findElement, readXml } from '../xml-document.ts';
+import { readXml } from '../xml-document.ts';
 import type { ReceivedInquiry, Source } from './inquiry.ts';
-import type { Persona } from './persona.ts';
-import { findPersona, listPersonas, ORDINARY, PERSONAS } from './personas.ts';
+import { findPersona, folderOf, listPersonas, PERSONAS, writeAnswer } from './personas.ts';
+
+const SOURCES = ['EQUIFAX', 'TRANSUNION'] as const;
 
 function makeInquiry(source: Source, of: { firstName: string; lastName: string }): ReceivedInquiry {
   return {
     source,
     member: 'M1',
     reference: 'r1',
+    requestNumber: '1',
     firstName: of.firstName,
     lastName: of.lastName,
     sin: '046454286',
     dateOfBirth: '1988-07-14',
-    address: {
-      streetNo: '12',
-      streetName: 'Main St',
-      city: 'Ottawa',
-      province: 'ON',
-      postalCode: 'K1A0B1',
-    },
     date: '2026-03-02',
   };
 }
 
-function filesOf(persona: Persona, source: Source): CreditFile[] {
-  const { behaviour } = persona;
-  return behaviour.kind === 'file' ? behaviour.makeFiles(makeInquiry(source, persona)) : [];
+function answerOf(source: Source, firstName: string, lastName: string): string {
+  const inquiry = makeInquiry(source, { firstName, lastName });
+  return writeAnswer(inquiry, findPersona(source, inquiry));
 }
 
 describe('the personas', () => {
@@ -51,75 +44,45 @@ describe('the personas', () => {
     expect(findPersona('TRANSUNION', { firstName: 'Lou', lastName: 'Locked' })).toBeUndefined();
   });
 
-  test('each answer with a file is XML, and one of its files has the hit type of the list', () => {
-    for (const persona of PERSONAS) {
-      const { behaviour, hitType } = persona;
-      for (const source of persona.sources) {
-        if (behaviour.kind !== 'file') {
-          expect(hitType).toBeNull();
-          continue;
-        }
-        const xml = readXml(writeFiles(makeInquiry(source, persona), behaviour));
-        expect(findElement(xml, source === 'EQUIFAX' ? 'EfxReport' : 'x') !== undefined).toBe(
-          source === 'EQUIFAX',
-        );
-        expect(xml, persona.lastName).toBeDefined();
-        // The file of somebody else is none of the persona.
-        const expected = hitType ?? 'HIT';
-        expect(filesOf(persona, source).map((file) => file.hitType)).toContain(expected);
+  test('each with an answer has a folder with it at its bureaus, and there are no other folders', () => {
+    for (const source of SOURCES) {
+      const answered = PERSONAS.filter(
+        (it) => it.sources.includes(source) && it.behaviour.kind === 'answer',
+      );
+      const folders = readdirSync(join(import.meta.dirname, source.toLowerCase()));
+      expect(folders.sort()).toEqual(['ordinary', ...answered.map(folderOf)].sort());
+    }
+  });
+
+  test('each answer is XML without a placeholder', () => {
+    for (const { sources, firstName, lastName } of PERSONAS) {
+      for (const source of sources) {
+        const xml = answerOf(source, firstName, lastName);
+        expect(readXml(xml), lastName).toBeDefined();
+        expect(xml, lastName).not.toContain('{{');
       }
     }
   });
 
-  test('together have every hit type, every outcome and every section', () => {
+  test('together have every hit type and every outcome', () => {
     expect(new Set(PERSONAS.map(({ hitType }) => hitType)).size).toBe(8 + 1);
     expect(new Set(PERSONAS.map(({ outcome }) => outcome))).toEqual(
       new Set(['complete', 'slow', 'failed', 'unknown']),
     );
-    const sections = new Set(
-      PERSONAS.flatMap((persona) => filesOf(persona, 'EQUIFAX')).flatMap((file) =>
-        Object.entries({ ...file, ...file.subject }).flatMap(([name, value]) =>
-          Array.isArray(value) && value.length > 0 ? [name] : [],
-        ),
-      ),
-    );
-    expect([...sections].sort()).toEqual([
-      'addressHistory',
-      'bankruptcies',
-      'collections',
-      'consumerStatements',
-      'employmentHistory',
-      'foreignInquiries',
-      'legalItems',
-      'localInquiries',
-      'otherNames',
-      'scores',
-      'securedLoans',
-      'specialServices',
-      'trades',
-    ]);
   });
 
   test('the persona with the thick file has 200 trades of different numbers', () => {
-    const persona = findPersona('EQUIFAX', { firstName: '', lastName: 'Thick' }) as Persona;
-    const trades = filesOf(persona, 'EQUIFAX')[0]?.trades ?? [];
-    expect(new Set(trades.map(({ accountNumber }) => accountNumber)).size).toBe(200);
-  });
-
-  test('the unknown codes are in the answers of both bureaus', () => {
-    const persona = findPersona('EQUIFAX', { firstName: '', lastName: 'Unknowncode' }) as Persona;
-    if (persona.behaviour.kind !== 'file') throw new Error('no file');
-    const equifax = writeFiles(makeInquiry('EQUIFAX', persona), persona.behaviour);
-    expect(equifax).toContain('<Association code="ZZ" description="Unheard of"/>');
-    expect(equifax).toContain('<Narrative code="ZZ" description="Lunar"/>');
-    const transUnion = writeFiles(makeInquiry('TRANSUNION', persona), persona.behaviour);
-    expect(transUnion).toContain('<Type>Z</Type>');
-    expect(transUnion).toContain('<MOP>66</MOP>');
+    for (const source of SOURCES) {
+      const [, trades = ''] =
+        /<(?:CN)?Trades>(.*)<\/(?:CN)?Trades>/s.exec(answerOf(source, 'Thea', 'Thick')) ?? [];
+      const accounts = [...trades.matchAll(/<Account(?:Number)?>(.*?)</g)].map(([, it]) => it);
+      expect([accounts.length, new Set(accounts).size]).toEqual([200, 200]);
+    }
   });
 
   test('with failures of the connection stand between others at each bureau', () => {
     const kinds = ['http-error', 'hang', 'drop', 'cut', 'oversized'];
-    for (const source of ['EQUIFAX', 'TRANSUNION'] as const) {
+    for (const source of SOURCES) {
       const there = PERSONAS.filter((it) => it.sources.includes(source));
       const fails = there.map((it) => kinds.includes(it.behaviour.kind));
       expect(fails.filter(Boolean)).toHaveLength(6);
@@ -143,8 +106,7 @@ describe('the personas', () => {
 });
 
 describe('another name', () => {
-  const answer = (firstName: string, lastName: string) =>
-    writeFiles(makeInquiry('EQUIFAX', { firstName, lastName }), ORDINARY);
+  const answer = (firstName: string, lastName: string) => answerOf('EQUIFAX', firstName, lastName);
 
   test('has the same hit file each time, and names differ in their files', () => {
     expect(answer('Maya', 'Tremblay')).toBe(answer('Maya', 'Tremblay'));

@@ -2,18 +2,16 @@
 import { answerError } from '@creditlane/runtime/http/development-server';
 import { isKnownAccount, type TransUnionAccount } from '../accounts.ts';
 import type { Bureau } from '../bureau.ts';
-import { BAD_CREDENTIALS, MISSING_TAG } from '../personas/failing-personas.ts';
-import type { ProviderError } from '../personas/persona.ts';
+import { refusalOf } from '../personas/answers.ts';
 import type { AnswerForm } from '../send-answer.ts';
 import { findElement, readXml, textOf, type XmlElement } from '../xml-document.ts';
-import { writeTransUnionError } from './answer.ts';
 
 const FORM: AnswerForm = {
   contentType: 'text/xml; charset=utf-8',
   wrap: (xml) => xml,
-  writeError: writeTransUnionError,
 };
 
+const MISSING_ELEMENT = 'tim-tagless';
 const REQUIRED = ['LastName', 'FirstName', 'DOB'];
 
 /** The bureau behind SOAP 1.1, operation ProcessRequestXML, as in `REQUEST_TEMPLATE`. */
@@ -23,15 +21,17 @@ export function createTransUnion(accounts: readonly TransUnionAccount[]): Bureau
       return void answerError(response, 415, 'expected XML');
     }
     const received = findElement(readXml(body), 'Body', 'ProcessRequestXML', 'Request');
-    if (received === undefined) return { form: FORM, problem: MISSING_TAG.TRANSUNION };
+    if (received === undefined) {
+      return { form: FORM, refusal: refusalOf('TRANSUNION', MISSING_ELEMENT) };
+    }
     const inquiry = {
       source: 'TRANSUNION' as const,
       member: textOf(received, 'MemberCode'),
       reference: textOf(received, 'UserReference'),
+      requestNumber: '1',
       ...readSubject(findElement(received, 'Subject')),
     };
-    const problem = findProblem(received, accounts);
-    return problem === undefined ? { form: FORM, inquiry } : { form: FORM, inquiry, problem };
+    return { form: FORM, inquiry, refusal: findRefusal(received, accounts) };
   };
 }
 
@@ -42,25 +42,18 @@ function readSubject(subject: XmlElement | undefined) {
     lastName: of('LastName'),
     sin: of('SIN'),
     dateOfBirth: of('DOB'),
-    address: {
-      streetNo: of('Address', 'StreetNumber'),
-      streetName: of('Address', 'StreetName'),
-      city: of('Address', 'City'),
-      province: of('Address', 'Prov'),
-      postalCode: of('Address', 'Postal'),
-    },
   };
 }
 
-function findProblem(
+function findRefusal(
   received: XmlElement,
   accounts: readonly TransUnionAccount[],
-): ProviderError | undefined {
+): string | undefined {
   const account = {
     memberCode: textOf(received, 'MemberCode'),
     password: textOf(received, 'Password'),
   };
-  if (!isKnownAccount(accounts, account)) return BAD_CREDENTIALS.TRANSUNION;
+  if (!isKnownAccount(accounts, account)) return refusalOf('TRANSUNION', 'bea-badlogin');
   const isIncomplete = REQUIRED.some((name) => textOf(received, 'Subject', name) === '');
-  return isIncomplete ? MISSING_TAG.TRANSUNION : undefined;
+  return isIncomplete ? refusalOf('TRANSUNION', MISSING_ELEMENT) : undefined;
 }
