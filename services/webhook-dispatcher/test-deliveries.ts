@@ -18,7 +18,7 @@ export function openDispatcherDatabase(): Promise<TestDatabase> {
 export const migrateDispatcher = (url: string): Promise<void> =>
   migrate(url, [...(webhookDispatcher.database?.migrations ?? [])], silentLog);
 
-/** A replay asks for the grant on what the body names. */
+/** A replay, and an attempt long after the intake, asks for the grant on what the body names. */
 const NAMED = { retailerId: randomUUID(), creditorId: randomUUID() };
 
 /** A delivery in a lane of its own, under its first lease. */
@@ -27,7 +27,7 @@ export function leasedDelivery(delivery: Partial<LeasedDelivery> = {}): LeasedDe
     ...{ id: randomUUID(), fence: 1, attempts: 0, replays: 0 },
     ...{ orderingKey: randomUUID(), destinationId: randomUUID(), sequence: 1 },
     ...{ event: 'applicationBooked', body: JSON.stringify(NAMED), reference: null },
-    ...{ recordedAt: new Date(), traceparent: null },
+    ...{ recordedAt: new Date(), ageMs: 0, traceparent: null },
     ...delivery,
   };
 }

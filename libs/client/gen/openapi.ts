@@ -1333,7 +1333,7 @@ export type paths = {
         post?: never;
         /**
          * Withdraw a retailer from an integration
-         * @description Takes effect within five seconds. Withdrawing what is not granted changes nothing.
+         * @description Takes effect within five seconds, also for the webhooks that wait or are to be tried again: what the integration would no longer receive is `DEAD` with the reason `grant_missing` from its next attempt on. Withdrawing what is not granted changes nothing.
          */
         delete: operations["withdrawRetailer"];
         options?: never;
@@ -1362,7 +1362,7 @@ export type paths = {
         post?: never;
         /**
          * Withdraw a creditor from an integration
-         * @description Takes effect within five seconds. Withdrawing what is not granted changes nothing.
+         * @description Takes effect within five seconds, also for the webhooks that wait or are to be tried again: what the integration would no longer receive is `DEAD` with the reason `grant_missing` from its next attempt on. Withdrawing what is not granted changes nothing.
          */
         delete: operations["withdrawCreditor"];
         options?: never;
@@ -2721,7 +2721,7 @@ export type components = {
             /** @description The `webhook-sequence`; absent when there was never a body to be sent. */
             sequence?: number;
             state: components["schemas"]["DeliveryState"];
-            /** @description Why the delivery is `DEAD`: `attempts_exhausted`, `gone` (your receiver answered 410), `destination_disabled`, `export_deleted` (45 days after the export, or when an applicant was erased), `export_unreadable`, `enablement_not_found` or `enablement_unreadable` (what the event is about can no longer be read), `grant_missing` (a replay found no grant any more by which you would receive the event), or `payload_unfit`, which is followed by the details. */
+            /** @description Why the delivery is `DEAD`: `attempts_exhausted`, `gone` (your receiver answered 410), `destination_disabled`, `export_deleted` (45 days after the export, or when an applicant was erased), `export_unreadable`, `enablement_not_found` or `enablement_unreadable` (what the event is about can no longer be read), `grant_missing` (you have no grant any more by which you would receive the event), or `payload_unfit`, which is followed by the details. */
             reason?: string;
             /** @description All attempts, those before a replay included. */
             attemptCount: number;

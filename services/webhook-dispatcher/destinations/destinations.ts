@@ -16,8 +16,12 @@ import type {
   GrantQuery,
   RecipientLookup,
 } from '../events/webhook-event-type.ts';
+import { GRANT_MS } from '../queue/delivery.ts';
+import { joinIds } from '../queue/joined-ids.ts';
 
 const MAX_CACHED = 10_000;
+/** A grant that was found is not asked for again meanwhile; half of `GRANT_MS`, so that a connection may still be opened. */
+const GRANT_CACHE_MS = GRANT_MS / 2;
 const MAX_CONCURRENT_CALLS = 16;
 const MAX_IDS_PER_CALL = 1_000;
 /** Of FindRecipients and of FindIntegrationRecipients. */
@@ -39,9 +43,18 @@ export interface Destination {
 /** Why nothing can be sent to a destination without keys. */
 export const SECRET_UNREADABLE = 'secret_unreadable';
 
+/** What a payload names. */
+type NamedRecords = Partial<Pick<GrantQuery, 'retailerId' | 'creditorId'>>;
+
 /** A destination to look up, and the trace of the attempt that needs it. */
 interface DestinationLookup {
   readonly id: string;
+  readonly traceparent: string | undefined;
+}
+
+/** The question whether an integration has a grant, and the trace of the attempt that needs it. */
+interface GrantLookup {
+  readonly query: GrantQuery;
   readonly traceparent: string | undefined;
 }
 
@@ -52,6 +65,9 @@ export class Destinations {
   readonly #queryChunks = new AdaptiveChunks(MAX_QUERIES_PER_CALL);
   /** Combines the lookups that are made in the same turn of the event loop into one call. */
   readonly #lookups: Batcher<DestinationLookup, Destination | undefined>;
+  readonly #grantLookups: Batcher<GrantLookup, boolean>;
+  /** Until when the grants that were found allow requests, by performance.now(). */
+  readonly #grantEnds = createExpiringCache<number>(MAX_CACHED, GRANT_CACHE_MS);
 
   /** @param cacheMs how long URLs and secrets are cached, and so the longest time until a change takes effect */
   constructor(client: PeerClient<typeof DestinationsService>, cacheMs: number) {
@@ -60,6 +76,10 @@ export class Destinations {
     this.#lookups = new Batcher((lookups) => this.#getDestinations(lookups), {
       maxConcurrent: MAX_CONCURRENT_CALLS,
       maxItems: MAX_IDS_PER_CALL,
+    });
+    this.#grantLookups = new Batcher((lookups) => this.#findGrants(lookups), {
+      maxConcurrent: MAX_CONCURRENT_CALLS,
+      maxItems: MAX_QUERIES_PER_CALL,
     });
   }
 
@@ -95,19 +115,33 @@ export class Destinations {
 
   /**
    * Whether the integration has a live grant on the retailer or the creditor that the payload names; without a name, it has
-   * none. Asked of replays only: a replay is a new request, and the grant may have been withdrawn since the event. The
-   * destination's event filter does not apply: who asks for a replay wants it.
+   * none. The destination's event filter does not apply: it decided at intake, and who asks for a replay wants it.
    */
   async isGranted(
-    { retailerId, creditorId }: Partial<Pick<GrantQuery, 'retailerId' | 'creditorId'>>,
+    payload: NamedRecords,
     integrationId: string,
     traceparent: string | undefined,
   ): Promise<boolean> {
-    if (!retailerId && !creditorId) return false;
-    const query = { retailerId: retailerId || NIL_UUID, creditorId: creditorId || NIL_UUID };
-    const search = { query: { ...query, integrationId } };
-    const [recipients] = await this.granted.find([search], traceparent);
-    return recipients !== undefined && recipients.length > 0;
+    const query = grantQueryOf(payload, integrationId);
+    return query !== undefined && this.#grantLookups.add({ query, traceparent });
+  }
+
+  /**
+   * As `isGranted`, but a grant that was found a short time ago is not asked for again. Resolves to the time until which the answer
+   * allows requests to begin, by performance.now(); undefined without a grant.
+   */
+  async grantEndMs(
+    payload: NamedRecords,
+    integrationId: string,
+    traceparent: string | undefined,
+  ): Promise<number | undefined> {
+    const key = joinIds(integrationId, payload.retailerId ?? '', payload.creditorId ?? '');
+    const known = this.#grantEnds.get(key);
+    if (known !== undefined) return known;
+    const endMs = performance.now() + GRANT_MS;
+    if (!(await this.isGranted(payload, integrationId, traceparent))) return undefined;
+    this.#grantEnds.set(key, endMs);
+    return endMs;
   }
 
   /**
@@ -159,6 +193,12 @@ export class Destinations {
     return found;
   }
 
+  async #findGrants(lookups: readonly GrantLookup[]): Promise<boolean[]> {
+    const searches = lookups.map(({ query }) => ({ query }));
+    const found = await this.granted.find(searches, lookups[0]?.traceparent);
+    return found.map((recipients) => recipients.length > 0);
+  }
+
   async #getDestinations(
     lookups: readonly DestinationLookup[],
   ): Promise<(Destination | undefined)[]> {
@@ -170,6 +210,18 @@ export class Destinations {
     );
     return lookups.map(({ id }) => found.get(id));
   }
+}
+
+function grantQueryOf(
+  { retailerId, creditorId }: NamedRecords,
+  integrationId: string,
+): GrantQuery | undefined {
+  if (!retailerId && !creditorId) return undefined;
+  return {
+    retailerId: retailerId || NIL_UUID,
+    creditorId: creditorId || NIL_UUID,
+    integrationId,
+  };
 }
 
 function toDestination(message: DestinationMessage): Destination {

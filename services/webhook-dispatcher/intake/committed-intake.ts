@@ -78,6 +78,7 @@ function toLeasedDelivery(planned: PlannedDelivery): LeasedDelivery {
     reference: content.kind === 'reference' ? content.reference : null,
     sequence,
     recordedAt,
+    ageMs: 0,
     traceparent,
   };
 }

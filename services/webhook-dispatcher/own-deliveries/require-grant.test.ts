@@ -130,19 +130,4 @@ describe('an export for which the integration has lost its grants', () => {
     integrations.state.maxPairs = 250;
     await until(() => expect(receiver.received).toHaveLength(1));
   });
-
-  test('is sent when the grants are withdrawn before its first series of attempts has ended', async () => {
-    receiver = await fixture.addReceiver();
-    receiver.respondWith(answer(500));
-    dispatcher = await fixture.start({ RETRY_DELAYS: '1h' });
-    await dispatcher.bus.publish([exported(fixture, { integrationId: receiver.destinationId })]);
-    await until(async () => expect(receiver.received).toHaveLength(1));
-    withdraw();
-    receiver.respondWith(answer(204));
-    const { findRecipientsCalls } = fixture.integrations.state;
-    await until(replayOne);
-    await until(() => expect(receiver.received).toHaveLength(2));
-    await dispatcher.settled();
-    expect(fixture.integrations.state.findRecipientsCalls).toBe(findRecipientsCalls);
-  });
 });

@@ -29,7 +29,7 @@ export async function requireGrant(
   { id, event, state, body, reference }: FoundDelivery,
   { identity, traceparent }: Call,
 ): Promise<void> {
-  // The recipients of a pending delivery are settled: a request makes its next attempt earlier, and no new one.
+  // The request makes the next attempt at a pending delivery earlier, which asks for the grant itself.
   if (state === 'due' || state === 'waiting') return;
   const eventType = eventTypes.get(event);
   // A newer version may have stored an event type that this one does not know, and does not send.

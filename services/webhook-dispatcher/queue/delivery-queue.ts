@@ -9,7 +9,7 @@ import type { LRUCache } from 'lru-cache';
 import type { OpenBreaker } from '../store/breakers.ts';
 import type { DestinationRate } from '../store/rates.ts';
 import type { Backlog, ClaimCapacity } from './backlog.ts';
-import type { LeasedDelivery } from './delivery.ts';
+import { intakeGrantEndMs, type LeasedDelivery } from './delivery.ts';
 import {
   type DestinationQueue,
   DestinationQueues,
@@ -143,7 +143,9 @@ export class DeliveryQueue {
           continue;
         }
         const destination = this.#destinationOf(destinationId);
-        const entry = { ...NOT_TAKEN, delivery, leasedUntilMs, permittedUntilMs, destination };
+        const grantedUntilMs = intakeGrantEndMs(delivery, leasedAtMs);
+        const until = { leasedUntilMs, permittedUntilMs, grantedUntilMs };
+        const entry = { ...NOT_TAKEN, delivery, ...until, destination };
         this.#entries.set(id, entry);
         destination.waiting.push(entry);
         this.#turns.add(destination);

@@ -21,9 +21,21 @@ export interface LeasedDelivery {
   readonly sequence: number;
   /** When the change that the event reports was recorded. */
   readonly recordedAt: Date;
+  /** How long before its lease the delivery was made by the intake, which found that its integration has a grant. */
+  readonly ageMs: number;
   /** The trace in which the event was handled, and to which the attempts belong; absent without a trace. */
   readonly traceparent?: string | null | undefined;
 }
+
+/** For how long the answer that an integration has a grant allows requests to begin. */
+export const GRANT_MS = 5_000;
+
+/**
+ * Until when the grant that the intake found allows a delivery that was leased at `leasedAtMs`, both by performance.now(). A replay is a
+ * new request, for which the grant is always asked for.
+ */
+export const intakeGrantEndMs = ({ ageMs, replays }: LeasedDelivery, leasedAtMs: number): number =>
+  replays > 0 ? 0 : leasedAtMs - ageMs + GRANT_MS;
 
 /** A delivery for which no attempt could be made. */
 export interface UntriedDelivery {

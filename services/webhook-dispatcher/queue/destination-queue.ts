@@ -10,6 +10,8 @@ export interface QueueEntry {
   leasedUntilMs: number;
   /** Until when its request may begin if its destination has a rate limit, by performance.now(). */
   permittedUntilMs: number;
+  /** `intakeGrantEndMs` of the delivery. */
+  readonly grantedUntilMs: number;
   readonly destination: DestinationQueue;
   /** When it was taken to be sent, by performance.now(). */
   takenAtMs: number;

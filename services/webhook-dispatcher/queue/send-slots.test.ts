@@ -19,7 +19,7 @@ function startAll(slots: SendSlots, destination: DestinationQueue, nowMs = 0): Q
   const entries: QueueEntry[] = [];
   while (entries.length < 100 && slots.mayStart(destination)) {
     const delivery = {} as LeasedDelivery;
-    const entry = { delivery, leasedUntilMs: 0, destination, ...NOT_TAKEN };
+    const entry = { delivery, leasedUntilMs: 0, grantedUntilMs: 0, destination, ...NOT_TAKEN };
     slots.take(entry, nowMs);
     entries.push(entry);
   }

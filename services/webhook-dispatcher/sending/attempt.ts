@@ -26,7 +26,7 @@ import { keptAnswerBytesOf, withSealedAnswer } from './sealed-answer.ts';
 export interface AttemptDeps extends PostWebhookDeps {
   /** By the name of the webhook event type. */
   readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
-  readonly destinations: Pick<Destinations, 'get' | 'getUncached' | 'isGranted'>;
+  readonly destinations: Pick<Destinations, 'get' | 'getUncached' | 'grantEndMs'>;
   /** The delays between attempts. */
   readonly delaysMs: readonly number[];
   readonly rates: Pick<DestinationRates, 'note'>;
@@ -76,6 +76,8 @@ export type AttemptRecord = AttemptResult | UntriedDelivery;
 /** What allows the request of a delivery to begin. */
 export interface Permission {
   maySend(): boolean;
+  /** Until when the grant that the intake found allows the request, by performance.now(). */
+  readonly grantedUntilMs: number;
   /** Whether it has a permit, which it needs if its destination has a rate limit. */
   hasPermit(): boolean;
   /** Waits for another permit; resolves to false when there is none soon. */
@@ -153,7 +155,6 @@ async function tryToSend(
   try {
     const destination = await destinations.get(destinationId, traceparent);
     const foundMs = performance.now();
-    // The grants at intake decided who receives the event. Only `findContent` asks for them again, for a replay.
     if (destination === undefined) return unsendable('destination_removed');
     deps.rates.note(destinationId, destination);
 
@@ -161,17 +162,23 @@ async function tryToSend(
       // Tried again like a failure of the receiver: the operator restores the key, or the secret is rotated.
       return { ...unsent, outcome: { kind: 'failed', reason: SECRET_UNREADABLE } };
     }
-    const { integrationId } = destination;
-    const content = await findContent(deps, eventType, delivery, { integrationId, traceparent });
+    const content = await findContent(deps, eventType, delivery, traceparent);
     if (content.kind === 'missing') return WITHOUT_CONTENT;
     if (content.kind === 'unsendable') return unsendable(content.reason);
+    const { body } = content;
+    const grantEndMs =
+      performance.now() < permission.grantedUntilMs
+        ? permission.grantedUntilMs
+        : await destinations.grantEndMs(JSON.parse(body), destination.integrationId, traceparent);
+    if (grantEndMs === undefined) return unsendable(GRANT_MISSING);
 
-    const maySend = await allowSending(permission, destinationId, destination);
-    if (maySend === undefined) return UNTRIED;
+    const isAllowed = await allowSending(permission, destinationId, destination);
+    if (isAllowed === undefined) return UNTRIED;
     // The service with the content may have taken long to answer, and the permit to come.
     const isOld = performance.now() - foundMs > MAX_LOOKUP_AGE_MS;
     if (isOld && (await hasChanged(deps, delivery, destination))) return UNTRIED;
-    const { body } = content;
+    // Opening a connection may take longer than the grant may be relied on.
+    const maySend = () => isAllowed() && performance.now() < grantEndMs;
     const onSent = () => {
       const { attempts, replays, recordedAt } = delivery;
       if (attempts === 0 && replays === 0)
@@ -221,20 +228,18 @@ type FoundContent =
   /** It could not be asked for. */
   | { readonly kind: 'missing' };
 
-/** The body to send; for a replay, only if the integration has a grant by which it may have the body. */
+/** The body to send. */
 async function findContent(
   deps: AttemptDeps,
   eventType: WebhookEventType,
   delivery: LeasedDelivery,
-  { integrationId, traceparent }: { integrationId: string; traceparent: string | undefined },
+  traceparent: string | undefined,
 ): Promise<FoundContent> {
   try {
     const { body, mismatch } = await findBody(eventType, delivery, traceparent);
-    if (mismatch !== undefined) return { kind: 'unsendable', reason: mismatch };
-    const isGranted =
-      delivery.replays === 0 ||
-      (await deps.destinations.isGranted(JSON.parse(body), integrationId, traceparent));
-    return isGranted ? { kind: 'found', body } : { kind: 'unsendable', reason: GRANT_MISSING };
+    return mismatch === undefined
+      ? { kind: 'found', body }
+      : { kind: 'unsendable', reason: mismatch };
   } catch (err) {
     if (err instanceof ContentLostError) return { kind: 'unsendable', reason: err.reason };
     warnUntried(deps, delivery, err);

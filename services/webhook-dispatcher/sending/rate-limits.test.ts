@@ -63,7 +63,7 @@ async function addBacklog(
       return {
         ...lane,
         state: sequence === 1 ? 'due' : 'waiting',
-        body: JSON.stringify({ applicationId: orderingKey }),
+        body: JSON.stringify({ applicationId: orderingKey, creditorId: numberingKey }),
       };
     });
   });

@@ -35,7 +35,9 @@ export function startSender(deps: SenderDeps): Pick<PeriodicTask, 'close'> {
       entry.permittedUntilMs = (await deps.takePermit(rate)) ?? 0;
       return hasPermit();
     };
-    const attempted = await attempt(entry.delivery, { maySend, hasPermit, takePermit });
+    const { delivery, grantedUntilMs } = entry;
+    const permission = { maySend, hasPermit, takePermit, grantedUntilMs };
+    const attempted = await attempt(delivery, permission);
     queue.finishRequest(entry, requestResultOf(attempted));
     const isDelivered = attempted.kind === 'tried' && attempted.state === 'delivered';
     if (isDelivered) await deferredResults.defer(entry.delivery, queue.isResultUrgent(entry));

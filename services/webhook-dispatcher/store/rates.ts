@@ -159,7 +159,7 @@ const claimLimited = defineStatement<ClaimedRow>(
    SELECT NULL::float8 AS "nextInMs", claimed.* FROM claimed
    UNION ALL
    SELECT (extract(epoch FROM at - now()) * 1000)::float8, NULL, NULL, NULL, NULL, NULL, destination_id,
-     NULL, NULL, NULL, NULL, NULL, NULL
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL
    FROM next`,
 );
 

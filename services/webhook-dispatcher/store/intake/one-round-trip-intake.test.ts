@@ -279,7 +279,8 @@ async function deliverFirst(names: Names): Promise<void> {
     [names.id('e1')],
   );
   const content = { event: 'applicationBooked', body: '{}', reference: null };
-  const delivery = { ...rows[0], ...content, orderingKey, destinationId, recordedAt: new Date(0) };
+  const made = { recordedAt: new Date(0), ageMs: 0 };
+  const delivery = { ...rows[0], ...content, ...made, orderingKey, destinationId };
   const lane = { orderingKey, destinationId };
   await runPipeline(db.sql, [
     recordResultsQuery([resultOf(delivery, 200)], LEASE_MS),

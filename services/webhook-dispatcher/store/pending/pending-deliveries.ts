@@ -16,7 +16,8 @@ import type { LeasedDelivery } from '../../queue/delivery.ts';
 /** SQL of a `LeasedDelivery` from the delivery `d` and its message `m`: three statements lease deliveries. */
 export const LEASED_COLUMNS = `d.id, d.fence, d.attempts - d.earlier_attempts AS attempts, d.replays,
      d.application_id AS "orderingKey", d.destination_id AS "destinationId", d.sequence,
-     m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent`;
+     m.event, m.body, m.reference, m.recorded_at AS "recordedAt", m.traceparent,
+     (extract(epoch FROM now() - d.created_at) * 1000)::float8 AS "ageMs"`;
 
 /**
  * Joins each of the `rows` with its message `m`. OFFSET 0 keeps the message a lookup by its id: by the statistics of small
