@@ -16,15 +16,19 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-const create = async (person: { firstName?: string; lastName?: string } = {}) => {
+const create = async (person: { firstName?: string; lastName?: string; sin?: string } = {}) => {
   const { primaryApplicant, ...application } = makeApplication(platform.demo.retailerId);
   const body = { ...application, primaryApplicant: { ...primaryApplicant, ...person } };
   return (await platform.api.post('/applications', body)).body;
 };
 
 /** The path of the credit file of a new applicant of this name, who has consented. */
-async function apply(firstName: string, lastName: string): Promise<string> {
-  const application = await create({ firstName, lastName });
+async function apply(
+  firstName: string,
+  lastName: string,
+  other: { sin?: string } = {},
+): Promise<string> {
+  const application = await create({ firstName, lastName, ...other });
   expect((await platform.submit(application)).status).toBe(200);
   return creditFilePath(application);
 }
@@ -179,6 +183,19 @@ describe('a second inquiry is not made', () => {
     expect(repeated.body.id).toBe(forced.body.id);
     expect(repeated.headers.has('preference-applied')).toBe(false);
     expect(await countInquiries('Joinson')).toBe(2);
+  });
+
+  test('by force above the ceiling of the person, under another application too', async () => {
+    const sin = '130692544';
+    for (const lastName of ['Overask', 'Overasked']) {
+      const path = await apply('Olga', lastName, { sin });
+      expect((await request(path, {}, { Prefer: 'force-pull' })).status).toBe(202);
+      await readEnded(path);
+    }
+    const third = await apply('Olga', 'Overasker', { sin });
+    const { status, body } = await request(third, {}, { Prefer: 'force-pull' });
+    expect([status, body.code]).toEqual([400, 'force_pull_limit']);
+    expect(await countInquiries('Overasker')).toBe(0);
   });
 
   test('after one whose answer was lost: its outcome stays unknown', async () => {

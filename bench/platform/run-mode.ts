@@ -27,5 +27,8 @@ export interface PlatformProcess {
 
 export type PlatformWorker = { start(options: StartOptions): Promise<PlatformAddress> };
 
-/** A rate limit above any load: the limit of one integration is not what is measured. */
-export const SETTINGS = { gateway: { RATE_LIMIT_REQUESTS: '1000000' } };
+/** Limits above any load: the limit of one integration or person is not what is measured. */
+export const SETTINGS = {
+  gateway: { RATE_LIMIT_REQUESTS: '1000000' },
+  'credit-file': { MAX_FORCED_PULLS: '1000' },
+};

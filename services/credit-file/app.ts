@@ -27,6 +27,7 @@ import { PullWorker } from './pulls/pull-worker.ts';
 import { PullWaits } from './reading/pull-waits.ts';
 import { creditFileRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
+import { purgeForcedPulls } from './store/forced-pulls.ts';
 import { sealedTables } from './store/sealed-tables.ts';
 
 export type CreditFileContext = ServiceContext<typeof SETTINGS> &
@@ -134,7 +135,7 @@ function startUpkeep(
   const { log, metrics, closers } = process;
   const { keyRing, fileRetentionDays } = settings;
   const { pool } = database;
-  const purges = [purgeIdempotency];
+  const purges = [purgeIdempotency, purgeForcedPulls];
   closers.own('credit-file retention', startRetention({ pool, log, purges }));
   const filePurge = startFilePurge({ pool, keyRing, clock, log, fileRetentionDays });
   closers.own('credit-file purge', filePurge);

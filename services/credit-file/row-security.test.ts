@@ -12,7 +12,11 @@ const fixture = useApplicant();
 async function addRetailer(): Promise<RowScope> {
   const callerId = randomUUID();
   const applicant = await addApplicant(fixture.service);
-  await request(fixture.service, applicant, { subject: callerId, idempotencyKey: 'key' });
+  await request(fixture.service, applicant, {
+    subject: callerId,
+    idempotencyKey: 'key',
+    force: true,
+  });
   await request(fixture.service, applicant, { requestId: 'joins the running pull' });
   await readEnded(fixture.service, applicant);
   const { retailerId } = applicant;

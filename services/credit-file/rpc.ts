@@ -3,6 +3,7 @@ import { CreditFileService } from '@creditlane/proto/creditfile/v1/credit_file_s
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { type EraseApplicantDeps, eraseApplicant } from './custody/erase-applicant.ts';
 import { checkLink } from './document/document-link.ts';
+import { requireForcePermission } from './pulls/forced-pulls.ts';
 import { pullMessage, sourceOf } from './pulls/pull.ts';
 import { type RequestCreditFileDeps, requestCreditFile } from './pulls/request-credit-file.ts';
 import { listPulls } from './reading/list-pulls.ts';
@@ -15,12 +16,14 @@ export function creditFileRoutes(
   deps: RequestCreditFileDeps & ReadCreditFileDeps & ReadDocumentDeps & EraseApplicantDeps,
 ): ServiceRoutes {
   return implement(CreditFileService, {
-    requestCreditFile: (request, call) =>
-      requestCreditFile(deps, applicantCall(request, call), {
-        source: sourceOf(request.source),
-        callerRequestId: request.requestId,
-        force: request.force,
-      }),
+    requestCreditFile(request, call) {
+      const { requestId: callerRequestId, force } = request;
+      // Before the scope: the answer to a caller without the permission is the same for every applicant.
+      if (force) requireForcePermission(call.identity);
+      const source = sourceOf(request.source);
+      const asked = { source, callerRequestId, force };
+      return requestCreditFile(deps, applicantCall(request, call), asked);
+    },
 
     async readCreditFile(request, call) {
       const { pull, ...file } = await readCreditFile(deps, applicantCall(request, call), request);

@@ -12,7 +12,11 @@ const fixture = useApplicant();
 
 test('no file, number, name or secret is readable in the database or the log', async () => {
   const { service, applicant } = fixture;
-  await request(service, applicant, { idempotencyKey: randomUUID(), requestId: 'r-1' });
+  await request(service, applicant, {
+    idempotencyKey: randomUUID(),
+    requestId: 'r-1',
+    force: true,
+  });
   await readEnded(service, applicant);
   const code = 'SIN 046454286 of Tremblay is not on file';
   service.bureau.answer = async () => answered({ kind: 'refused', reason: 'rejected', code });
@@ -22,7 +26,16 @@ test('no file, number, name or secret is readable in the database or the log', a
   const text = (await dumpTables(service.sql)) + service.log.join('\n');
   // The search finds data that is stored in the clear.
   expect(text).toContain(applicant.applicantId);
-  const secrets = ['046454286', 'Tremblay', 'Birch', 'U-4711', 'XX-99', 'sesame', 'very-secret'];
+  const secrets = [
+    '046454286',
+    'Tremblay',
+    'Birch',
+    'U-4711',
+    'XX-99',
+    'sesame',
+    'very-secret',
+    '1987-04-12',
+  ];
   for (const secret of [...secrets, 'tu-password', '999ZB12345', '4242ON1']) {
     expect(text).not.toContain(secret);
   }

@@ -55,10 +55,17 @@ export const SETTINGS = {
     secret: true,
     generate: () => withTodaysDate(randomBytes(32).toString('base64')),
     about:
-      'The key that signs the links to the PDF of a credit file, and behind it those of links of the last 15 minutes.',
+      'The key that signs the links to the PDF of a credit file, and behind it those of links of the last 15 minutes. It also keys the digests by which forced pulls of one person are counted.',
   }),
   pullMinAgeDays: PULL_MIN_AGE_DAYS,
   fileRetentionDays,
+  maxForcedPulls: setting.integer('MAX_FORCED_PULLS', {
+    default: 2,
+    min: 0,
+    max: 1_000,
+    about:
+      'How often in 24 hours a file of one person may be pulled by force from one bureau, whichever retailers ask.',
+  }),
   maxPulls: setting.integer('MAX_PULLS', {
     default: 32,
     min: 1,

@@ -193,10 +193,27 @@ const joinedRequests = new EntitySchema({
   },
 });
 
+/**
+ * Whom the forced pulls of the last day were about, by keyed digests of what applicants have in common who are one person. The
+ * rows of an applicant end with an erasure.
+ */
+const forcedPulls = new EntitySchema({
+  name: 'forced_pulls',
+  columns: {
+    person_digest: { type: 'bytea', primary: true },
+    pull_id: { type: 'uuid', primary: true },
+    applicant_id: { type: 'uuid' },
+    retailer_id: { type: 'uuid' },
+    requested_at: { type: 'timestamptz' },
+  },
+  indices: [{ name: 'forced_pulls_applicant', columns: ['applicant_id'] }],
+});
+
 /** All tables, for the data source. */
 export const TABLES = [
   pulls,
   joinedRequests,
+  forcedPulls,
   creditFiles,
   bureauCredentials,
   applicantKeys,

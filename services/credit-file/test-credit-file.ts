@@ -56,14 +56,21 @@ function serviceWith(bureau: FakeBureau, now: { offsetMs: number }) {
   };
 }
 
+const settingsOfTests = () => ({
+  DOCUMENT_LINK_KEY: randomBytes(32).toString('base64'),
+  TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE,
+  // The applicants of the tests are one person.
+  MAX_FORCED_PULLS: '1000',
+});
+
 /** Starts the service; the caller closes it. */
-export async function startTestCreditFiles() {
+export async function startTestCreditFiles(given: Record<string, string> = {}) {
   const database = await createTestDatabase('credit_file');
   const log: string[] = [];
   const { fake, peers } = startFakeApplications();
   const bureau = new FakeBureau();
   const now = { offsetMs: 0 };
-  const secrets = { DOCUMENT_LINK_KEY: randomBytes(32).toString('base64') };
+  const always = { ...settingsOfTests(), ...given };
   const start = async (
     keys = KEYS,
     settings: Record<string, string> = {},
@@ -76,8 +83,7 @@ export async function startTestCreditFiles() {
       DATABASE_POOL_SIZE: '8',
       ...LONGEST_LOCK_TIMEOUT,
       KEY_RING: keys,
-      ...secrets,
-      TRANSUNION_REQUEST_TEMPLATE: REQUEST_TEMPLATE,
+      ...always,
       ...settings,
     };
     const values = readSettings(env, localSettings(creditFile));
@@ -195,10 +201,10 @@ export interface CreditFilesFixture {
 }
 
 /** Starts the service for the tests of a file, and makes a new applicant before each test. */
-export function useApplicant(): CreditFilesFixture {
+export function useApplicant(settings: Record<string, string> = {}): CreditFilesFixture {
   const fixture = {} as CreditFilesFixture;
   beforeAll(async () => {
-    fixture.service = await startTestCreditFiles();
+    fixture.service = await startTestCreditFiles(settings);
   });
   afterAll(() => fixture.service?.close());
   beforeEach(async () => {
@@ -250,6 +256,7 @@ export async function request(
   const { xRequestId, client = service.client, ...context } = options;
   const message = { applicationId, applicantId, source, requestId, force };
   const call = asIntegration(retailerId, {
+    ...(force && { permissions: ['FORCE_PULL'] }),
     ...context,
     ...(xRequestId !== undefined && { requestId: xRequestId }),
   });

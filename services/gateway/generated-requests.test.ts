@@ -58,6 +58,7 @@ const fileId = newId();
 const keyWithPermissions = gateway.services.issue(Caller.INTEGRATION, gateway.ids.integration, [
   'ENQUEUE_RETAILER_CHAT',
   'READ_SIN',
+  'FORCE_PULL',
 ]);
 
 const { application, applicant, creditor, retailer, integration } = gateway.ids;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../platform/test-platform.ts';
 import { makeCallers } from './matrix/callers.ts';
 import type { MatrixCaller } from './matrix/expectation.ts';
-import { matrixOperation } from './matrix/matrix-operation.ts';
+import { matrixOperations } from './matrix/matrix-operation.ts';
 import { MatrixRow } from './matrix/matrix-row.ts';
 import { Administration, PREPARATIONS, Records } from './matrix/records.ts';
 
@@ -14,10 +14,11 @@ const document = openApiDocument();
 const described = operationsIn(document.paths).filter(
   ({ operation }) => operation['x-access'].caller !== 'link',
 );
+const operations = described.flatMap((it) => matrixOperations(document, it));
 
 /** The permissions that the operations ask of a kind of caller. */
 const permissionsOf = (kind: string): string[] => {
-  const rules = described.map(({ operation }) => operation['x-access']);
+  const rules = operations.map(({ access }) => access);
   const named = rules.flatMap((it) => (it.caller === kind && it.permission ? [it.permission] : []));
   return [...new Set(named)];
 };
@@ -39,17 +40,16 @@ describe.concurrent('an operation answers each caller as its access rule says', 
     ]),
   });
   beforeAll(async () => {
-    platform = await startTestPlatform({ platformKeys });
-    const operations = described.map((it) => matrixOperation(document, it));
+    // More than the forced pulls of all callers together.
+    platform = await startTestPlatform({ platformKeys, everywhere: { MAX_FORCED_PULLS: '1000' } });
     records = await Records.open(platform, operations);
     callers = await makeCallers(sources(), { withNewOwner: false });
   }, TIMEOUT_MS);
   afterAll(() => platform.close());
 
-  test.each(described)(
-    '$operation.operationId, whose ids of another tenant are answered like unknown ids',
-    async (placed) => {
-      const operation = matrixOperation(document, placed);
+  test.each(operations)(
+    '$name, whose ids of another tenant are answered like unknown ids',
+    async (operation) => {
       const row = new MatrixRow(platform.api, operation, records);
       const changesCaller = PREPARATIONS[operation.id]?.changesCaller === true;
       const own = changesCaller ? await makeCallers(sources(), { withNewOwner: true }) : callers;

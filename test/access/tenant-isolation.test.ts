@@ -7,7 +7,7 @@ import { decisionPath } from '../platform/api-client.ts';
 import { eventually } from '../platform/eventually.ts';
 import { openTestPlatform } from '../platform/shared-platform.ts';
 import type { TestPlatform } from '../platform/test-platform.ts';
-import { matrixOperation } from './matrix/matrix-operation.ts';
+import { matrixOperations } from './matrix/matrix-operation.ts';
 import { Records } from './matrix/records.ts';
 import { makeRequest } from './matrix/request.ts';
 
@@ -31,7 +31,7 @@ describe('of two tenants', () => {
 
   test('one changes nothing by all operations with the ids of the other, and causes no webhook', async () => {
     const operations = operationsIn(document.paths)
-      .map((placed) => matrixOperation(document, placed))
+      .flatMap((placed) => matrixOperations(document, placed))
       .filter(({ access }) => access.caller === 'integration');
     const { own } = await Records.open(platform, operations);
     const call = (operation: (typeof operations)[number], key: string) => {

@@ -8,12 +8,13 @@ import {
   type DemoUsers,
   FIRST_TENANT,
   makeIntegration,
+  PERMISSIONS,
   SECOND_TENANT,
 } from './demo.ts';
 
 /**
- * Makes the users and the second integration, and gives the two tenants' integrations the permission for
- * comments. A data directory of an earlier version gains them at its next start.
+ * Makes the users and the second integration, and gives the two tenants' integrations their
+ * permissions. A data directory of an earlier version gains them at its next start.
  */
 export async function makeDemoCallers(
   access: ApiAccess,
@@ -25,8 +26,7 @@ export async function makeDemoCallers(
     { integrationId: records.otherTenant.integrationId, name: SECOND_TENANT.integration },
   ];
   for (const integration of integrations) {
-    const permissions = ['ENQUEUE_RETAILER_CHAT'];
-    await platform.post('/platform/integrations', { ...integration, permissions });
+    await platform.post('/platform/integrations', { ...integration, permissions: PERMISSIONS });
   }
   const name = `${FIRST_TENANT.integration} without chat`;
   const withoutChat = await makeIntegration(platform, { name, permissions: [] }, records);

@@ -189,6 +189,9 @@ export async function setDemoDestination(
   return destination.secret ?? '';
 }
 
+/** What the integrations of the tenants may do. */
+export const PERMISSIONS = ['ENQUEUE_RETAILER_CHAT', 'FORCE_PULL'];
+
 type NewTenant = Tenant & { key: string; retailerUserId: string };
 
 async function makeTenant(
@@ -205,7 +208,7 @@ async function makeTenant(
     email: 'noor.singh@example.com',
     retailerIds: [retailerId],
   });
-  const named = { name: integration, permissions: ['ENQUEUE_RETAILER_CHAT'] };
+  const named = { name: integration, permissions: PERMISSIONS };
   const { integrationId, key } = await makeIntegration(platform, named, { retailerId, creditorId });
   return {
     integrationId,

@@ -467,7 +467,9 @@ export type paths = {
          *       names the other source;
          *     - while a pull of the same applicant and source is under way, whatever the `requestId`;
          *     - when a file of the same applicant and source is younger than 30 days. With `Prefer: force-pull` (RFC
-         *       7240) the file is pulled again.
+         *       7240) the file is pulled again, for an integration with the permission `FORCE_PULL`, at most twice in
+         *       24 hours for one person and source, unless the platform sets another number. Applicants are one person who have the
+         *       same social insurance number, or the same names and date of birth, whichever retailers they have applied to.
          *
          *     *Read a credit file* then gives the pull of this answer, also when it is an earlier one.
          *
@@ -475,6 +477,7 @@ export type paths = {
          *     neither ended nor been revoked; see *Consent to credit files*.
          *     `bureau_not_configured` where the platform is not set up for the bureau.
          *     `bureau_credentials_missing` where the platform has no credentials of the retailer for the bureau.
+         *     `force_pull_limit` for a person who has had as many forced pulls in 24 hours as there may be.
          *     `application_archived` for an archived application. `applicant_erased` for an applicant whose personal data was
          *     erased. `applicant_not_found` for an application or applicant
          *     that does not exist within your grants.
@@ -3109,10 +3112,10 @@ export type components = {
         };
         Permissions: components["schemas"]["Permission"][];
         /**
-         * @description `ENQUEUE_RETAILER_CHAT`: comment on behalf of a retailer's user. `READ_SIN`: read whole social insurance numbers in credit files, which are masked otherwise.
+         * @description `ENQUEUE_RETAILER_CHAT`: comment on behalf of a retailer's user. `READ_SIN`: read whole social insurance numbers in credit files, which are masked otherwise. `FORCE_PULL`: have a credit file pulled again although a recent one is there.
          * @enum {string}
          */
-        Permission: "ENQUEUE_RETAILER_CHAT" | "READ_SIN";
+        Permission: "ENQUEUE_RETAILER_CHAT" | "READ_SIN" | "FORCE_PULL";
         KeyWrite: {
             /**
              * @description A live key begins with `cl_live_`, a test key with `cl_test_`. Both open the same.
@@ -4979,7 +4982,7 @@ export interface operations {
                  */
                 "X-Service-Retailer-ID"?: components["parameters"]["RetailerContext"];
                 /**
-                 * @description `force-pull` pulls again although a file of the last 30 days is there; it belongs to what an `Idempotency-Key` stands for. `Preference-Applied` is absent when the answer is an earlier pull all the same. Other preferences are ignored.
+                 * @description `force-pull` pulls again although a file of the last 30 days is there; it needs the permission `FORCE_PULL`, and belongs to what an `Idempotency-Key` stands for. `Preference-Applied` is absent when the answer is an earlier pull all the same. Other preferences are ignored.
                  * @example force-pull
                  */
                 Prefer?: string;
@@ -5044,6 +5047,27 @@ export interface operations {
             };
             400: components["responses"]["CreditFileRequestRefused"];
             401: components["responses"]["CreditFileUnauthorized"];
+            /** @description The request has `Prefer` with `force-pull`, and the integration lacks the permission `FORCE_PULL`. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": 403,
+                     *       "message": "Prefer: force-pull needs the permission FORCE_PULL",
+                     *       "code": "permission_missing",
+                     *       "requestId": "0198c0de-7f5a-7c3e-9d61-3f3f0f2a9b11"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];

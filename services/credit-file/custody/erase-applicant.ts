@@ -17,6 +17,7 @@ import { actorOf, pullFacts } from '../audit/audit-record.ts';
 import type { PullRow } from '../pulls/pull.ts';
 import { type Eraser, finishErasureRow, insertErasure } from '../store/applicant-erasures.ts';
 import { deleteFilesOf } from '../store/credit-files.ts';
+import { forgetForcedPulls } from '../store/forced-pulls.ts';
 import { endUnsentPulls } from '../store/pull-states.ts';
 import { forgetCallerRequestIds, lockPullsOf } from '../store/pulls.ts';
 
@@ -53,7 +54,8 @@ export async function eraseApplicant(
  * The first step: destroys the applicant's data key and deletes the applicant's files. Reads then answer as if no
  * pull had ever been requested. A pull under way stores no file, a pull whose inquiry was not sent sends none, and
  * requests are refused. The pulls and the audit log stay, and prove what was permitted. They hold ids, times and outcomes, and
- * one text that a caller chose, the X-Request-Id. The caller's own id of a request, which is another text, is deleted.
+ * one text that a caller chose, the X-Request-Id. The caller's own id of a request, which is another text, is deleted,
+ * and so are the digests by which forced pulls of one person are counted.
  *
  * Copies of the stored key in backups, in WAL and in pages that are not yet overwritten are wrapped by a key of
  * the key ring; they end when the ring is rotated and its old key is destroyed.
@@ -72,6 +74,7 @@ export async function eraseCreditFiles(
     await insertErasure(tx, { ...applicant, actor, requestId }, at);
     // Before the key: a worker that records the end of a pull locks the pull first, too.
     await forgetCallerRequestIds(tx, applicant);
+    await forgetForcedPulls(tx, applicant);
     const hadKey = await destroyKey(tx, applicant, at);
     // Also when the key is already destroyed: after a restore, a newer dump of the keys destroys keys whose files are back.
     const files = await deleteFilesOf(tx, applicant);

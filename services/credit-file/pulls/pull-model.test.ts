@@ -186,11 +186,17 @@ async function start(): Promise<System<Request>> {
     ...{ requests, keyRing: RING, newId, minAgeMs: LEASE_MS, onRequested: () => undefined },
     requireConfigured: () => undefined,
     recordsRetailerContext: true,
+    ...{ maxForcedPulls: 1_000, documentLinkKeys: () => [Buffer.alloc(32)] as const },
     consents: { getInquirySubject: async () => subject } as never,
     clock: () => new Date(),
     log: silentLog,
   };
-  const identity = { kind: 'integration', subject: 'i', permissions: [], retailerId } as const;
+  const identity = {
+    kind: 'integration',
+    subject: 'i',
+    permissions: ['FORCE_PULL'],
+    retailerId,
+  } as const;
   const call = { identity, signal: new AbortController().signal, deadlineMs: Infinity } as const;
   const applicantCall = {
     applicant: { applicationId, applicantId },

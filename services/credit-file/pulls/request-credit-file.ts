@@ -6,6 +6,7 @@ import { markInProgress } from '@creditlane/idempotency/duplicate-requests';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import type { Applicant } from '@creditlane/proto/applications/v1/application';
 import type {
   ConsentsService,
   StoredConsent,
@@ -17,7 +18,6 @@ import {
 import { conflict, Fault, invalid } from '@creditlane/rpc/fault';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
 import type { PeerClient } from '@creditlane/rpc/peer-client';
-import type { Clock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import { type AuditAction, type AuditRecord, callerFacts } from '../audit/audit-record.ts';
@@ -34,9 +34,10 @@ import {
   lockPullsOf,
   markLastRequested,
 } from '../store/pulls.ts';
+import { type ForcedPullDeps, insertForced } from './forced-pulls.ts';
 import { consentOf, findPullFor, type PullRow, pullMessage } from './pull.ts';
 
-export interface RequestCreditFileDeps {
+export interface RequestCreditFileDeps extends ForcedPullDeps {
   requests: RequestPool;
   consents: PeerClient<typeof ConsentsService>;
   /** Seals the keys of applicants and the head of the audit log. */
@@ -47,7 +48,6 @@ export interface RequestCreditFileDeps {
   recordsRetailerContext: boolean;
   /** How long a file is not pulled again. */
   minAgeMs: number;
-  clock: Clock;
   newId: () => string;
   log: Log;
   /** Is called after the commit of a new pull. */
@@ -61,12 +61,18 @@ export interface CreditFileRequest {
   force: boolean;
 }
 
+/** An applicant with the consent that permits a pull. */
+interface Permitted {
+  person: Applicant;
+  consent: StoredConsent;
+}
+
 /**
  * The pull that answers the request; `findPullFor` has the rules. A request with the request id of an earlier
  * one gets that pull, whether or not a new pull would be permitted, unless the applicant was erased.
  *
  * @throws Fault `applicant_not_found`, `consent_missing`, `application_archived`, `applicant_erased`,
- *   `bureau_not_configured`, `bureau_credentials_missing`
+ *   `bureau_not_configured`, `bureau_credentials_missing`, `force_pull_limit`
  */
 export async function requestCreditFile(
   deps: RequestCreditFileDeps,
@@ -81,7 +87,8 @@ export async function requestCreditFile(
   return answerCall(db, call, RequestCreditFileResponseSchema, async (store) => {
     const repeated = await findRepeated(db, applicantCall, request);
     // Before the transaction: no connection waits for another service.
-    const consent = repeated === undefined ? await requireConsent(deps, applicantCall) : undefined;
+    const permitted =
+      repeated === undefined ? await requireConsent(deps, applicantCall) : undefined;
     const response = await inTransaction(db.onRow(retailerId), async (tx) => {
       await markInProgress(tx, call.idempotency);
       await lockPullsOf(tx, applicant.applicantId);
@@ -90,8 +97,8 @@ export async function requestCreditFile(
       const earlier = repeated ?? (await findOrJoinPull(deps, tx, applicantCall, request));
       if (earlier !== undefined) await markLastRequested(tx, earlier);
       // Where no pull is repeated, the consent was found.
-      const permitted = { ...request, consent: consent as StoredConsent };
-      const pull = earlier ?? (await insertNew(deps, tx, applicantCall, permitted));
+      const insert = () => insertNew(deps, tx, applicantCall, request, permitted as Permitted);
+      const pull = earlier ?? (await insert());
       const isNew = earlier === undefined;
       const answer = create(RequestCreditFileResponseSchema, { pull: pullMessage(pull), isNew });
       await store(tx, answer);
@@ -132,6 +139,7 @@ const RECORDED_REFUSALS = new Set([
   'applicant_erased',
   'bureau_not_configured',
   'bureau_credentials_missing',
+  'force_pull_limit',
 ]);
 
 /** Records a refusal, and throws it. When it cannot be recorded, throws the error of the record, with the refusal as its cause. */
@@ -184,11 +192,13 @@ async function findOrJoinPull(
 }
 
 async function insertNew(
-  { keyRing, clock, newId, requireConfigured }: RequestCreditFileDeps,
+  deps: RequestCreditFileDeps,
   tx: Queryable,
   { applicant, retailerId, call }: ApplicantCall,
-  { source, callerRequestId, force, consent }: CreditFileRequest & { consent: StoredConsent },
+  { source, callerRequestId, force }: CreditFileRequest,
+  { person, consent }: Permitted,
 ): Promise<PullRow> {
+  const { keyRing, clock, newId, requireConfigured } = deps;
   const owner = { applicantId: applicant.applicantId, retailerId };
   requireConfigured(source);
   if (!(await hasBureauCredentials(tx, retailerId, source))) {
@@ -198,7 +208,7 @@ async function insertNew(
     );
   }
   const keyId = await ensureApplicantKey(tx, { keyRing, newId }, owner, clock());
-  return insertPull(tx, {
+  const pull = {
     ...applicant,
     id: newId(),
     keyId,
@@ -210,14 +220,16 @@ async function insertNew(
     requestId: call.requestId,
     consent: consentOf(consent),
     traceparent: call.traceparent,
-  });
+  };
+  const insert = () => insertPull(tx, pull);
+  return force ? insertForced(tx, deps, pull, person, insert) : insert();
 }
 
-/** The consent that permits a pull of this applicant. */
+/** This applicant, and the consent that permits a pull. */
 async function requireConsent(
   { consents }: RequestCreditFileDeps,
   { applicant, retailerId, call }: ApplicantCall,
-): Promise<StoredConsent> {
+): Promise<Permitted> {
   const subject = await findInquirySubject(consents, applicant, call);
   if (subject?.retailerId !== retailerId) throw applicantNotFound();
   if (subject.isArchived) {
@@ -230,7 +242,7 @@ async function requireConsent(
       'The applicant has no consent to an inquiry that is neither revoked nor ended.',
     );
   }
-  return subject.consent;
+  return { person: subject.applicant, consent: subject.consent };
 }
 
 function applicantErased(): Fault {

@@ -25,6 +25,8 @@ export interface DescribedAccess {
   caller: string;
   side?: string[];
   permission?: string;
+  /** Permissions that preferences of `Prefer` need, by their names. The service that honours the preference checks it. */
+  permissionOfPreference?: Record<string, string>;
   /** Whether a grant on a creditor gives access also while the integration is disabled for the creditor. */
   whileDisabled?: boolean;
   /** Whether a caller without a grant on the retailer gets 403 instead of the answer for a missing record. */

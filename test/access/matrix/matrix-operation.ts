@@ -22,6 +22,8 @@ export interface IdPlace {
 
 export interface MatrixOperation {
   id: string;
+  /** The id, with the preference that its requests have. */
+  name: string;
   method: string;
   /** With `{placeholders}`, without the base path. */
   path: string;
@@ -42,10 +44,29 @@ interface Content {
 }
 
 /**
+ * The operation, and once more for each preference that needs a permission of its own, as an operation with that permission.
+ *
  * Throws an Error that names what the description of an operation lacks: an example of its body or of a
  * required parameter, or an example that shows every kind of id.
  */
-export function matrixOperation(
+export function matrixOperations(
+  document: OpenApiDocument,
+  placed: PlacedOperation,
+): MatrixOperation[] {
+  const plain = matrixOperation(document, placed);
+  const { id, access, parameters } = plain;
+  const preferring = Object.entries(access.permissionOfPreference ?? {}).map(
+    ([preference, permission]) => ({
+      ...plain,
+      name: `${id} with ${preference}`,
+      access: { ...access, permission },
+      parameters: [...parameters, { in: 'header', name: 'Prefer', example: preference }],
+    }),
+  );
+  return [plain, ...preferring];
+}
+
+function matrixOperation(
   document: OpenApiDocument,
   { path, method, operation, parameters: given }: PlacedOperation,
 ): MatrixOperation {
@@ -60,6 +81,7 @@ export function matrixOperation(
   }
   return {
     id,
+    name: id,
     method: method.toUpperCase(),
     path,
     access,

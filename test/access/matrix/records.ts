@@ -41,8 +41,9 @@ export const PREPARATIONS: Readonly<Record<string, Preparation>> = {
   // A delivery can be replayed once it is delivered again, and deliveries once no other replay is running.
   replayDelivery: { makeIds: (records) => records.settle() },
   replayDeliveries: { makeIds: (records) => records.settle() },
-  // Once the file is there, every further request leads to its pull, and all answers have the same fields.
-  requestCreditFile: OF_PULLED_FILE,
+  // Once the file is there, every further request leads to its pull, and all answers have the same fields. A request's own id
+  // is no record's.
+  requestCreditFile: { ...OF_PULLED_FILE, anyTenant: ['requestId'] },
   readCreditFile: OF_PULLED_FILE,
   disableIntegration: { changesCaller: true },
   setIntegrationStatus: { changesCaller: true },

@@ -210,7 +210,8 @@ function wordsOf({ firstName, lastName }: Name): NameWords {
   return { first, last, all: [...first, ...last] };
 }
 
-function splitName(name = ''): string[] {
+/** The words of a name in capital letters, without accents and apostrophes. */
+export function splitName(name = ''): string[] {
   return name
     .slice(0, MAX_NAME_LENGTH)
     .replace(/['’‘ʼ`´]/g, '')
@@ -241,7 +242,7 @@ function compareSins(asked: string | undefined, found: string | undefined): SinR
 }
 
 /** The nine digits; undefined for a filler. */
-function sinOf(text = ''): string | undefined {
+export function sinOf(text = ''): string | undefined {
   const digits = text.replace(/\D/g, '');
   return /^\d{9}$/.test(digits) && !/^(\d)\1*$/.test(digits) ? digits : undefined;
 }

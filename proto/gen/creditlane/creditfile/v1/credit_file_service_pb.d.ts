@@ -90,7 +90,7 @@ export declare type RequestCreditFileRequest = Message<"creditlane.creditfile.v1
   requestId: string;
 
   /**
-   * Pulls again although a recent file is there.
+   * Pulls again although a recent file is there; needs the permission FORCE_PULL.
    *
    * @generated from field: bool force = 5;
    */
@@ -643,7 +643,9 @@ export declare const CreditFileService: GenService<{
    * or the one of the same source that is still running, or the last complete one if it is recent and `force` is
    * not set; or else a new pull. The error is INVALID_ARGUMENT with code "consent_missing" or
    * "bureau_not_configured", or FAILED_PRECONDITION with code "bureau_credentials_missing", "application_archived"
-   * or "applicant_erased".
+   * or "applicant_erased". With `force` it is PERMISSION_DENIED with code "permission_missing" for a caller without
+   * FORCE_PULL, and FAILED_PRECONDITION with code "force_pull_limit" for a person who has had as many forced pulls as
+   * one day may have.
    *
    * @generated from rpc creditlane.creditfile.v1.CreditFileService.RequestCreditFile
    */

@@ -1057,6 +1057,13 @@ export enum Permission {
    * @generated from enum value: PERMISSION_READ_SIN = 2;
    */
   READ_SIN = 2,
+
+  /**
+   * Has a credit file pulled again although a recent one is there.
+   *
+   * @generated from enum value: PERMISSION_FORCE_PULL = 3;
+   */
+  FORCE_PULL = 3,
 }
 
 /**
