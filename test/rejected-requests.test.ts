@@ -40,9 +40,19 @@ const INVALID_DECISIONS: { name: string; fields: Record<string, unknown>; pointe
     pointer: '/taxProvince',
   },
   {
-    name: 'null instead of a number',
-    fields: { decision: 'APPROVED', salePrice: null },
-    pointer: '/salePrice',
+    name: 'null instead of a decision',
+    fields: { decision: null },
+    pointer: '/decision',
+  },
+  {
+    name: 'a misspelt figure',
+    fields: { decision: 'APPROVED', interest_rate: 12.99 },
+    pointer: '/interest_rate',
+  },
+  {
+    name: 'a figure by its name in the worksheet',
+    fields: { decision: 'APPROVED', frequency: 'WEEKLY' },
+    pointer: '/frequency',
   },
   {
     name: 'another application in the body',

@@ -19,10 +19,10 @@ export const RESTRICTIONS: Restriction[] = [
     },
   },
   {
-    specified: 'a field that is not required may be left out',
-    here: '`null` in its place is refused',
-    reason: 'a value that the sender failed to fill in would be recorded as none',
-    refused: { id: 'recordDecision', fields: { paymentAmount: null, conditions: null } },
+    specified: 'a body has the fields of its table',
+    here: 'another spelling of such a field, or its name in another table, is refused; other fields are ignored',
+    reason: 'the figure would be lost, and an earlier one announced in its place',
+    refused: { id: 'recordDecision', fields: { interest_rate: 12.99, frequency: 'MONTHLY' } },
   },
   {
     specified: "`userName` and `comment` of a creditor's comment are strings",

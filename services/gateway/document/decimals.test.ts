@@ -1,10 +1,10 @@
 // Amounts are whole cents and rates have five decimals at most, wherever a request has one.
 import { Fault } from '@creditlane/rpc/fault';
 import { describe, expect, test } from 'vitest';
-import { openApiDocument } from './openapi-document.ts';
+import { mergedSchema, openApiDocument } from './openapi-document.ts';
 import { operationsOf } from './operation.ts';
 import { RequestGenerator } from './test-requests.ts';
-import { mergedSchema, type ValueSchema } from './test-schema-values.ts';
+import type { ValueSchema } from './test-schema-values.ts';
 import { compileValidators } from './validation.ts';
 
 const document = openApiDocument();

@@ -197,6 +197,30 @@ export function resolveReference<T extends object>(document: object, given: T | 
   return found as T;
 }
 
+/** The keywords by which a schema takes in others. */
+interface MergedParts<Schema> {
+  $ref?: string;
+  allOf?: Schema[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+}
+
+/** A schema with its `$ref` and `allOf` merged in; those of its properties and items are as they were. */
+export function mergedSchema<Schema extends MergedParts<Schema>>(
+  document: object,
+  schema: Schema,
+): Schema {
+  const { $ref, allOf = [], ...own } = schema;
+  const parts = $ref === undefined ? allOf : [...allOf, resolveReference(document, { $ref })];
+  return parts
+    .map((part) => mergedSchema(document, part as Schema))
+    .reduce((all, part) => {
+      const properties = { ...part.properties, ...all.properties };
+      const required = [...(all.required ?? []), ...(part.required ?? [])];
+      return Object.assign({}, part, all, { properties, required });
+    }, own as Schema);
+}
+
 function addEach<T>(all: Record<string, T>, some: Record<string, T>, file: string): void {
   for (const [name, value] of Object.entries(some)) {
     if (name in all) throw new Error(`${file} declares ${name} a second time`);

@@ -57,7 +57,9 @@ export interface Operation {
   readonly needs: readonly Peer[];
   readonly parameters: readonly DescribedParameter[];
   /** `schemaAt` is the place of the body's schema in the document, as a URI fragment. */
-  readonly body: { readonly required: boolean; readonly schemaAt: string } | undefined;
+  readonly body:
+    | { readonly required: boolean; readonly schema: JsonObject; readonly schemaAt: string }
+    | undefined;
   /** Also for a body that is sent to an operation without one, which ignores it. */
   readonly bodyLimits: BodyLimits;
   /** The content type of each success, undefined where it has no body; the first is the usual one. */
@@ -122,6 +124,7 @@ function operationOf(
     parameters,
     body: requestBody && {
       required: requestBody.required ?? false,
+      schema: bodySchema ?? {},
       schemaAt: fragment('paths', path, method, 'requestBody', 'content', JSON_TYPE, 'schema'),
     },
     bodyLimits: bodyLimits(document, bodySchema),

@@ -1,6 +1,6 @@
 /** For tests: generates values that a schema of the OpenAPI document accepts, and the same with one mistake. */
 import fc from 'fast-check';
-import { type OpenApiDocument, resolveReference } from './openapi-document.ts';
+import { mergedSchema, type OpenApiDocument } from './openapi-document.ts';
 
 /** The keywords that values are made from. */
 export interface ValueSchema {
@@ -35,19 +35,6 @@ const CHARACTER = fc.oneof(
 );
 /** Values of no described type, or of another one. */
 const WRONG = [null, true, 0, -1.5, '', 'x', [], {}, [[]], { '': 0 }, 1e308, '\u2028', '🚗'];
-
-/** With `$ref` and `allOf` merged in. */
-export function mergedSchema(document: OpenApiDocument, schema: ValueSchema): ValueSchema {
-  const { $ref, allOf = [], ...own } = schema;
-  const parts = $ref === undefined ? allOf : [...allOf, resolveReference(document, { $ref })];
-  return parts
-    .map((part) => mergedSchema(document, part as ValueSchema))
-    .reduce((all, part) => {
-      const properties = { ...part.properties, ...all.properties };
-      const required = [...(all.required ?? []), ...(part.required ?? [])];
-      return Object.assign({}, part, all, { properties, required });
-    }, own as ValueSchema);
-}
 
 interface ValueOptions {
   /** By name: the values of properties that name records. Such a property is always present. */

