@@ -148,6 +148,7 @@ const VALUES: Schema = {
     tls: FLAG,
     caSecret: OPTIONAL_NAME,
   }),
+  allowPlaintext: FLAG,
   secretPrefix: OPTIONAL_NAME,
   tls: closed({ enabled: FLAG, issuer: closed({ name: NAME, kind: NAME, group: NAME }) }),
   settings: settingsSchema(variablesOf(PROCESS)),

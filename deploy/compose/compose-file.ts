@@ -98,6 +98,7 @@ function topicsBlock(services: readonly AnyService[]): string {
       <<: [*kafka]
       KAFKA_SASL_USERNAME: ${KAFKA_ADMIN}
       KAFKA_SASL_PASSWORD: ${secret('KAFKA_PASSWORD')}
+      ALLOW_PLAINTEXT: ${secret('ALLOW_PLAINTEXT')}
       KAFKA_TOPIC_ACCESS: ${folded(formatTopicAccess(services), '      ')}
     depends_on:
       kafka:
@@ -120,6 +121,7 @@ function databasesBlock(services: readonly AnyService[]): string {
     restart: on-failure
     environment:
       ADMIN_DATABASE_URL: postgres://creditlane_admin:${secret('POSTGRES_PASSWORD')}@postgres/postgres
+      ALLOW_PLAINTEXT: ${secret('ALLOW_PLAINTEXT')}
       DATABASES: ${folded(owned, '      ')}
       # The services get the same passwords of deploy/.env.
       SET_PASSWORDS: "true"
@@ -156,6 +158,7 @@ function environmentOf(service: AnyService, services: readonly AnyService[]): st
     ...(database && {
       DATABASE_URL: `postgres://${database.name}:${password}@postgres/${database.name}`,
     }),
+    ALLOW_PLAINTEXT: secret('ALLOW_PLAINTEXT'),
     IDENTITY_KEY: secret(variableOf(name, 'IDENTITY_KEY')),
     PUBLIC_URL: optional('PUBLIC_URL', API_URL),
     BUREAUS: optional('BUREAUS', INSTALLED_SETTINGS.BUREAUS),
@@ -224,6 +227,7 @@ const HEADER = `\
 #   docker compose -f deploy/compose.yaml up --build
 #
 # The API is at ${API_URL}/v1; its documentation at /docs; the platform's key in deploy/.env.
+# ALLOW_PLAINTEXT=true there permits that the services reach PostgreSQL and Kafka unencrypted: all are containers of one host.
 # PUBLIC_URL, there or in the environment, is where clients reach the API otherwise, such as through a proxy.
 name: creditlane
 

@@ -60,6 +60,8 @@ export function composeVariables(services: readonly AnyService[], kept: Variable
   return {
     PLATFORM_KEY: platformKey,
     PLATFORM_KEY_DIGESTS: platformKeyDigest({ platformKey }),
+    // The services reach PostgreSQL and Kafka over a network of this host alone.
+    ALLOW_PLAINTEXT: 'true',
     POSTGRES_PASSWORD: secrets.postgresPassword,
     KAFKA_PASSWORD: secrets.kafkaPassword,
     ...secrets.settings,

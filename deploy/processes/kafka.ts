@@ -28,7 +28,7 @@ export async function openKafka(
   process: Process,
 ): Promise<Record<string, string>> {
   const { log } = process;
-  const configured = pickVariables(options.environment, /^KAFKA_/);
+  const configured = pickVariables(options.environment, /^(KAFKA_|ALLOW_PLAINTEXT$)/);
   if (configured.KAFKA_BROKERS) {
     const config = readEnv(configured, KAFKA.read);
     await step('Making the topics', () => ensureTopics({ config, log }));

@@ -5,10 +5,18 @@ import { KAFKA } from './kafka-config.ts';
 const read = (env: Record<string, string>) => readEnv(env, KAFKA.read);
 
 test('the addresses are all that a cluster without locks needs', () => {
-  expect(read({ KAFKA_BROKERS: 'a:9092, b:9092' })).toEqual({
-    brokers: ['a:9092', 'b:9092'],
+  expect(read({ KAFKA_BROKERS: '127.0.0.1:9092, [::1]:9092, localhost:9092' })).toEqual({
+    brokers: ['127.0.0.1:9092', '[::1]:9092', 'localhost:9092'],
     prefix: '',
   });
+});
+
+test('brokers on another machine need TLS, or the leave to do without', () => {
+  const env = { KAFKA_BROKERS: 'localhost:9092, b:9092' };
+  const message = 'KAFKA_SSL: must be true, unless ALLOW_PLAINTEXT is true';
+  expect(() => read(env)).toThrow(message);
+  expect(() => read({ ...env, KAFKA_SSL: 'false', ALLOW_PLAINTEXT: 'false' })).toThrow(message);
+  expect(read({ ...env, ALLOW_PLAINTEXT: 'true' }).brokers).toEqual(['localhost:9092', 'b:9092']);
 });
 
 test('TLS, credentials, a prefix and a replication are taken where they are given', () => {

@@ -1,5 +1,6 @@
 /** The settings of the Kafka cluster: addresses, credentials, prefix of our topics and groups, replication. */
 import type { EnvReader } from '@creditlane/runtime/env';
+import { ALLOW_PLAINTEXT, isThisMachine } from '@creditlane/runtime/plaintext';
 import { type Setting, setting, variablesOf } from '@creditlane/runtime/setting';
 
 export interface KafkaConfig {
@@ -36,8 +37,10 @@ const settings = {
   }),
   ssl: setting.boolean('KAFKA_SSL', {
     default: false,
-    about: 'Whether to connect to brokers by TLS.',
+    about:
+      'Whether to connect to brokers by TLS. Without it the brokers are on this machine, or ALLOW_PLAINTEXT is set.',
   }),
+  allowPlaintext: ALLOW_PLAINTEXT,
   ca: text('KAFKA_SSL_CA', {
     default: '',
     about: "The PEM of the brokers' authority; without it, the system's authorities are trusted.",
@@ -89,6 +92,9 @@ function readKafkaConfig(env: EnvReader): KafkaConfig {
   const tls = settings.ssl.read(env) && readTls(env);
   const mechanism = settings.mechanism.read(env);
   const replication = settings.replication.read(env);
+  if (!(tls || settings.allowPlaintext.read(env) || brokers.every(isOnThisMachine))) {
+    return env.refused('KAFKA_SSL', 'true, unless ALLOW_PLAINTEXT is true');
+  }
   return {
     brokers,
     prefix: settings.prefix.read(env),
@@ -98,6 +104,10 @@ function readKafkaConfig(env: EnvReader): KafkaConfig {
     }),
     ...(replication > 0 && { replication }),
   };
+}
+
+function isOnThisMachine(broker: string): boolean {
+  return isThisMachine(broker.replace(/:\d+$/, ''));
 }
 
 function readLogin(env: EnvReader): () => KafkaLogin {

@@ -2,14 +2,14 @@
 import { refuse } from '@creditlane/runtime/env';
 import { run } from '@creditlane/runtime/run';
 import { setting } from '@creditlane/runtime/setting';
-import { withVerifiedTls } from './connection/verified-tls.ts';
+import { databaseUrl } from './connection/database-url.ts';
 import { ensureDatabases, type OwnedDatabase } from './ensure-databases.ts';
 
 const settings = {
-  adminUrl: setting.url('ADMIN_DATABASE_URL', {
-    secret: true,
-    about: 'A database of the server, with a user who may create databases and roles.',
-  }),
+  adminUrl: databaseUrl(
+    'ADMIN_DATABASE_URL',
+    'A database of the server, with a user who may create databases and roles.',
+  ),
   databases: setting.parsed('DATABASES', parseDatabases, {
     type: '`name:password`, separated by commas',
     secret: true,
@@ -34,7 +34,7 @@ await run(
   'databases',
   settings,
   async ({ adminUrl, databases, setPasswords }, { log }) => {
-    const openDatabases = await ensureDatabases(withVerifiedTls(adminUrl), databases, {
+    const openDatabases = await ensureDatabases(adminUrl(), databases, {
       setPasswords,
     });
     if (openDatabases.length > 0) {

@@ -1,9 +1,8 @@
 /** The settings of a service: its own, and those of the database, calls and topics that its manifest declares. */
 import { KAFKA } from '@creditlane/events/kafka-config';
-import { withVerifiedTls } from '@creditlane/postgres/connection/verified-tls';
+import { databaseUrl } from '@creditlane/postgres/connection/database-url';
 import { clientSettings } from '@creditlane/rpc/client-settings';
 import { HOST, SERVER_SETTINGS } from '@creditlane/rpc/serve';
-import { refuse } from '@creditlane/runtime/env';
 import { PROCESS } from '@creditlane/runtime/run';
 import { type Setting, setting, type Variable, variablesOf } from '@creditlane/runtime/setting';
 import type { DatabaseDeclaration, ServiceDeclaration } from './define-service.ts';
@@ -54,15 +53,9 @@ export const OPS = setting.all({
 
 const NOTHING: Setting<undefined> = { variables: [], read: () => undefined };
 
-const DATABASE_URL = setting.renewed(
+const DATABASE_URL = databaseUrl(
   'DATABASE_URL',
-  (text) => (URL.canParse(text) ? withVerifiedTls(text) : refuse('an absolute URL')),
-  {
-    type: 'URL',
-    secret: true,
-    about:
-      "The service's own database, with the user of its owner, and the password unless DATABASE_PASSWORD has it. With `?sslmode=verify-full` connections are encrypted, and the server's certificate and the name in it are checked, by the authorities in the PEM file `sslrootcert` or those of Node; `require` and `verify-ca` do the same. New connections use what DATABASE_URL_FILE holds then.",
-  },
+  "The service's own database, with the user of its owner, and the password unless DATABASE_PASSWORD has it. With `?sslmode=verify-full` connections are encrypted, and the server's certificate and the name in it are checked, by the authorities in the PEM file `sslrootcert` or those of Node; `require` and `verify-ca` do the same. Without it the database is on this machine, or ALLOW_PLAINTEXT is set. New connections use what DATABASE_URL_FILE holds then.",
 );
 
 const DATABASE_PASSWORD = setting.renewed('DATABASE_PASSWORD', (text) => text, {
@@ -74,7 +67,7 @@ const DATABASE_PASSWORD = setting.renewed('DATABASE_PASSWORD', (text) => text, {
 });
 
 /** The URL with the current password. */
-const databaseUrl: Setting<() => string> = {
+const urlWithPassword: Setting<() => string> = {
   variables: [...DATABASE_URL.variables, ...DATABASE_PASSWORD.variables],
   read(env) {
     const currentUrl = DATABASE_URL.read(env);
@@ -94,7 +87,7 @@ function databaseSetting({
   lockTimeout,
 }: DatabaseDeclaration): Setting<DatabaseSettings> {
   return setting.all({
-    url: databaseUrl,
+    url: urlWithPassword,
     poolSize: setting.integer('DATABASE_POOL_SIZE', {
       ...(poolSize ?? POOL_SIZE),
       max: 200,

@@ -68,7 +68,8 @@ describe.skipIf(!helm)('a service that is scaled by lag', () => {
   });
 
   test('has no authentication where Kafka asks for none', async () => {
-    const objects = await render({ kafka: { saslMechanism: 'none', tls: false, caSecret: '' } });
+    const kafka = { saslMechanism: 'none', tls: false, caSecret: '' };
+    const objects = await render({ allowPlaintext: true, kafka });
     for (const { authenticationRef } of objectOf(objects, 'ScaledObject')?.spec.triggers ?? [])
       expect(authenticationRef).toBeUndefined();
     expect(objectOf(objects, 'TriggerAuthentication')).toBeUndefined();

@@ -34,7 +34,10 @@ interface MountedSecret {
 
 /** The contents of the Secrets: those of the installation, and stand-ins for what other tools make. */
 export function secretsFor(objects: Manifest[]): Map<string, Record<string, string>> {
-  const options = { prefix: 'test-creditlane', adminDatabaseUrl: 'postgres://admin@db/postgres' };
+  const options = {
+    prefix: 'test-creditlane',
+    adminDatabaseUrl: 'postgres://admin@db/postgres?sslmode=verify-full',
+  };
   const text = secretManifests(SERVICES, composeVariables(SERVICES), options);
   const made = parseAllDocuments(text).map((it) => it.toJS());
   const { cert, key, ca } = new TestCertificateAuthority().issue();

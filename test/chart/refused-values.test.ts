@@ -24,6 +24,8 @@ const WRONG = {
   publicAddresses: [{ cidr: '0.0.0.0/0', except: [] }],
 };
 
+const ADDRESSES = { postgres: { host: '10.1.2.3' }, kafka: { brokers: ['10.1.2.4:9092'] } };
+
 async function refusalOf(values: object, release = 'test'): Promise<string> {
   const output = runHelm(helm, ['template', release], values);
   return output.then(() => 'nothing refused').catch((error: Error) => error.message);
@@ -53,14 +55,25 @@ describe.skipIf(!helm)('the chart refuses', () => {
   });
 
   test('a host whose addresses for network policies are unknown', async () => {
-    const postgres = { host: 'db.example.com' };
+    const postgres = { host: 'db.example.com', sslMode: 'verify-full' };
     const message = 'postgres.peers is needed for network policies';
-    expect(await refusalOf({ postgres, kafka: { brokers: ['10.1.2.4:9092'] } })).toContain(message);
+    const kafka = { brokers: ['10.1.2.4:9092'], tls: true };
+    expect(await refusalOf({ postgres, kafka })).toContain(message);
+  });
+
+  test('unencrypted connections, unless a value permits them', async () => {
+    const { postgres, kafka } = ADDRESSES;
+    const encrypted = { ...postgres, sslMode: 'verify-full' };
+    expect(await refusalOf(ADDRESSES)).toContain('postgres.sslMode is needed');
+    expect(await refusalOf({ kafka, postgres: encrypted })).toContain('kafka.tls is needed');
+    const withTls = { postgres: encrypted, kafka: { ...kafka, tls: true } };
+    expect(await refusalOf(withTls)).toBe('nothing refused');
+    expect(await refusalOf({ ...ADDRESSES, allowPlaintext: true })).toBe('nothing refused');
   });
 
   test('a release whose name makes names of Services too long', async () => {
     const release = `creditlane-${'x'.repeat(34)}`;
-    const addresses = { postgres: { host: '10.1.2.3' }, kafka: { brokers: ['10.1.2.4:9092'] } };
+    const addresses = { ...ADDRESSES, allowPlaintext: true };
     expect(await refusalOf(addresses, release)).toContain(
       `a Service's name has at most 63 characters, and ${release}-webhook-dispatcher has 64`,
     );

@@ -93,6 +93,7 @@ export async function startOutsidePlatform(dir: string): Promise<OutsidePlatform
   admin.hostname = HOST_ADDRESS;
   return {
     values: {
+      allowPlaintext: true,
       postgres: { host: HOST_ADDRESS },
       kafka: { brokers: kafka.brokers.split(','), replication: 3, saslMechanism: 'plain' },
       databases: { enabled: true },

@@ -95,6 +95,7 @@ a command, which reads its database and the service's own settings, but makes no
 {{- if $values.postgres.caSecret }}{{ $parameters = append $parameters "sslrootcert=/run/secrets/creditlane/postgres-ca.crt" }}{{ end }}
 {{- $query := ternary (printf "?%s" (join "&" $parameters)) "" (gt (len $parameters) 0) }}
 {{- $_ := set $env "DATABASE_URL" (printf "postgres://%s@%s:%v/%s%s" . $values.postgres.host $values.postgres.port . $query) }}
+{{- if $values.allowPlaintext }}{{ $_ := set $env "ALLOW_PLAINTEXT" "true" }}{{ end }}
 {{- $_ := set $env "MIGRATE_AT_START" (ternary "true" "false" (eq $values.migrations.by "start")) }}
 {{- end }}
 {{- if and $serving (or $service.publishes $service.consumes) }}
@@ -137,6 +138,9 @@ KAFKA_PREFIX: {{ . | quote }}
 {{- end }}
 {{- if $kafka.replication }}
 KAFKA_REPLICATION: {{ $kafka.replication | quote }}
+{{- end }}
+{{- if $root.Values.allowPlaintext }}
+ALLOW_PLAINTEXT: "true"
 {{- end }}
 {{- if $kafka.tls }}
 KAFKA_SSL: "true"

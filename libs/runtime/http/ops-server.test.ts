@@ -2,9 +2,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { Health } from './health.ts';
+import { Health } from '../health.ts';
+import { Metrics } from '../telemetry/metrics.ts';
 import { type OpsServer, startOpsServer } from './ops-server.ts';
-import { Metrics } from './telemetry/metrics.ts';
 
 async function startServer(health = new Health(), metrics = new Metrics()): Promise<OpsServer> {
   const server = await startOpsServer({ port: 0, host: '127.0.0.1', health, metrics });

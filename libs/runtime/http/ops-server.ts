@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Health } from './health.ts';
-import { closeHttpServer } from './http/close-http-server.ts';
-import { createLimitedServer, type Timeouts } from './http/limited-server.ts';
-import { type Address, listen } from './listen.ts';
-import type { Metrics } from './telemetry/metrics.ts';
-import { shareRenderings } from './telemetry/shared-renderings.ts';
+import type { Health } from '../health.ts';
+import { type Address, listen } from '../listen.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { shareRenderings } from '../telemetry/shared-renderings.ts';
+import { closeHttpServer } from './close-http-server.ts';
+import { createLimitedServer, type Timeouts } from './limited-server.ts';
 
 export interface OpsServerOptions extends Address {
   health: Health;
