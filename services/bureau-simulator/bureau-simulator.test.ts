@@ -127,7 +127,7 @@ describe('Equifax by SOAP 1.2', () => {
       const result = findElement(readXml(await answer.text()), 'Body', 'SubmitResponse');
       expect(result?.namespace).toBe('urn:sts');
       const xml = textOf(result, 'SubmitResult');
-      expect(xml).toContain('<HitCode code="7" description="Credit lock"/>');
+      expect(xml).toContain('<HitCode code="7" description="CREDIT LOCK"/>');
     },
   );
 

@@ -64,6 +64,17 @@ describe('the personas', () => {
     }
   });
 
+  test('have no social insurance number that may be issued to anybody', () => {
+    for (const { sources, firstName, lastName } of PERSONAS) {
+      for (const source of sources) {
+        const xml = answerOf(source, firstName, lastName);
+        for (const [, sin = ''] of xml.matchAll(/<(?:SIN|SocialInsuranceNumber)>(\d+)</g)) {
+          expect([sin.slice(0, 1), luhnSum(sin) % 10], `${lastName} ${sin}`).toEqual(['0', 0]);
+        }
+      }
+    }
+  });
+
   test('together have every hit type and every outcome', () => {
     expect(new Set(PERSONAS.map(({ hitType }) => hitType)).size).toBe(8 + 1);
     expect(new Set(PERSONAS.map(({ outcome }) => outcome))).toEqual(
@@ -104,6 +115,12 @@ describe('the personas', () => {
     expect(page.split('\n').filter((line) => line.includes('** |'))).toEqual(rows);
   });
 });
+
+/** The sum of the digits, of which every second from the right is doubled. */
+function luhnSum(digits: string): number {
+  const doubled = [...digits].reverse().map((digit, index) => Number(digit) * (1 + (index % 2)));
+  return doubled.reduce((sum, value) => sum + (value > 9 ? value - 9 : value), 0);
+}
 
 describe('another name', () => {
   const answer = (firstName: string, lastName: string) => answerOf('EQUIFAX', firstName, lastName);
