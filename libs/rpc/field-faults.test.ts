@@ -5,7 +5,11 @@ import { FieldFaults } from './field-faults.ts';
 describe('the faults of fields', () => {
   test('are in one fault, with a pointer to each field and no value', () => {
     const faults = new FieldFaults();
-    faults.checkDate('/worksheet/deliveryDate', '2026-02-30');
+    faults.checkDate('/worksheet/deliveryDate', '2026-02-30', [2000, 2100]);
+    faults.checkDate('/deliveryDate', '1999-12-31', [2000, 2100]);
+    faults.checkDate('/firstPaymentDate', '2101-01-01', [2000, 2100]);
+    faults.checkRange('/interestRate', 100.1, 0, 100);
+    faults.checkRange('/term', 0, 1, 600);
     faults.checkOneOf('/province', 'XX', new Set(['ON', 'QC']));
     faults.checkNotNegative('/rebate', -1);
     faults.checkPrintable('/name', 'a\u0000b');
@@ -17,6 +21,10 @@ describe('the faults of fields', () => {
     expect(fault.code).toBe('invalid_thing');
     expect(fault.fields.map(({ pointer }) => pointer)).toEqual([
       '/worksheet/deliveryDate',
+      '/deliveryDate',
+      '/firstPaymentDate',
+      '/interestRate',
+      '/term',
       '/province',
       '/rebate',
       '/name',
@@ -26,12 +34,17 @@ describe('the faults of fields', () => {
       '/reason',
     ]);
     expect(fault.message).toContain('worksheet/deliveryDate must be a calendar date');
+    expect(fault.message).toContain('/firstPaymentDate must be a date of the years 2000 to 2100');
+    expect(fault.message).toContain('/term must be from 1 to 600');
     expect(fault.message).not.toContain('2026-02-30');
   });
 
   test('are none when every field is valid or not set', () => {
     const faults = new FieldFaults();
-    faults.checkDate('/date', '2028-02-29');
+    faults.checkDate('/date', '2028-02-29', [2000, 2100]);
+    faults.checkDate('/date', '2100-12-31', [2000, 2100]);
+    faults.checkRange('/interestRate', 0, 0, 100);
+    faults.checkRange('/term', undefined, 1, 600);
     faults.checkOneOf('/province', '', new Set(['ON']));
     faults.checkNotNegative('/rebate', undefined);
     faults.checkPrintable('/name', 'Zoë & Søn');

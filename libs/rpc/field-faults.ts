@@ -18,10 +18,15 @@ export class FieldFaults {
     this.#faults.push({ pointer, message });
   }
 
-  /** Requires a calendar date such as "2026-02-28". Returns whether the value is one. */
-  checkDate(pointer: string, value: string): boolean {
-    if (isCalendarDate(value)) return true;
-    this.add(pointer, 'must be a calendar date such as 2026-03-31');
+  /** Requires a calendar date such as "2026-02-28", of these years. Returns whether the value is one. */
+  checkDate(pointer: string, value: string, [first, last]: readonly [number, number]): boolean {
+    const isDate = isCalendarDate(value);
+    const year = Number(value.slice(0, 4));
+    if (isDate && year >= first && year <= last) return true;
+    const message = isDate
+      ? `must be a date of the years ${first} to ${last}`
+      : 'must be a calendar date such as 2026-03-31';
+    this.add(pointer, message);
     return false;
   }
 
@@ -29,6 +34,13 @@ export class FieldFaults {
   checkOneOf(pointer: string, value: string, allowed: ReadonlySet<string>): void {
     if (value !== '' && !allowed.has(value)) {
       this.add(pointer, `must be one of ${[...allowed].join(', ')}`);
+    }
+  }
+
+  /** Requires a number from `first` to `last`, or none. */
+  checkRange(pointer: string, value: number | undefined, first: number, last: number): void {
+    if (value !== undefined && !(value >= first && value <= last)) {
+      this.add(pointer, `must be from ${first} to ${last}`);
     }
   }
 

@@ -93,13 +93,17 @@ describe('a new application', () => {
     ]);
   });
 
-  test.each(['2026-03-01', '2026-03-02', '1899-12-31'])(
+  test.each(['2026-03-01', '2026-03-02', '2101-01-01', '1899-12-31', '1906-02-28'])(
     'with the date of birth %s is refused',
     (date) =>
       expect(refusedFields({ primaryApplicant: { ...maya, dateOfBirth: date } })).toEqual([
         '/primaryApplicant/dateOfBirth',
       ]),
   );
+
+  test('of a person who is 120 years old today is accepted', () => {
+    expect(refusedFields({ primaryApplicant: { ...maya, dateOfBirth: '1906-03-01' } })).toEqual([]);
+  });
 
   test('with an invalid social insurance number is refused without repeating the number', () => {
     const init = { primaryApplicant: { ...maya, sin: '123-456-789' } };

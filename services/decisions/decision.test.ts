@@ -37,18 +37,32 @@ describe('a decision', () => {
     },
   );
 
-  test.each(['2026-02-30', '2026-13-01', '0000-01-01', '20260101ab', '2026-1-001'])(
-    'dated %s is refused',
-    (date) => {
-      expect(refusedFields({ firstPaymentDate: date, deliveryDate: date })).toEqual([
-        '/decision/firstPaymentDate',
-        '/decision/deliveryDate',
-      ]);
-    },
-  );
+  test.each([
+    ...['2026-02-30', '2026-13-01', '0000-01-01', '20260101ab', '2026-1-001'],
+    ...['1999-12-31', '2101-01-01'],
+  ])('dated %s is refused', (date) => {
+    expect(refusedFields({ firstPaymentDate: date, deliveryDate: date })).toEqual([
+      '/decision/firstPaymentDate',
+      '/decision/deliveryDate',
+    ]);
+  });
 
   test('dated on a leap day is accepted', () => {
     expect(refusedFields({ firstPaymentDate: '2028-02-29' })).toEqual([]);
+  });
+
+  test.each([
+    { interestRate: 0, term: 1 },
+    { interestRate: 100, term: 600 },
+  ])('with the terms %j is accepted', (terms) => {
+    expect(refusedFields(terms)).toEqual([]);
+  });
+
+  test.each([
+    { interestRate: -0.01, term: 0 },
+    { interestRate: 100.01, term: 601 },
+  ])('with the terms %j is refused', (terms) => {
+    expect(refusedFields(terms)).toEqual(['/decision/interestRate', '/decision/term']);
   });
 
   test('with conditions of several lines is accepted, and with a NUL is refused', () => {

@@ -1,6 +1,7 @@
 /** The rules for the decisions that a creditor may record. Any value may follow any earlier value. */
 import { type Decision, DecisionValue } from '@creditlane/proto/decisions/v1/decision';
 import { FieldFaults } from '@creditlane/rpc/field-faults';
+import { checkTerms } from '@creditlane/rpc/loan-terms';
 
 /** Values that only the platform sets: every submission starts with AWAITING_DECISION. */
 const PLATFORM_VALUES = new Set([DecisionValue.AWAITING_DECISION, DecisionValue.DRAFT]);
@@ -16,10 +17,7 @@ export function checkDecision(decision: Decision): void {
   if (PLATFORM_VALUES.has(decision.decision)) {
     faults.add('/decision/decision', `${DecisionValue[decision.decision]} cannot be written`);
   }
-  for (const field of ['firstPaymentDate', 'deliveryDate'] as const) {
-    const date = decision[field];
-    if (date !== undefined) faults.checkDate(`/decision/${field}`, date);
-  }
+  checkTerms(decision, '/decision', faults);
   faults.checkPrintable('/decision/program', decision.program ?? '');
   faults.checkPrintable('/decision/tier', decision.tier ?? '');
   faults.checkStorable('/decision/conditions', decision.conditions ?? '');

@@ -19,6 +19,20 @@ export const RESTRICTIONS: Restriction[] = [
     },
   },
   {
+    specified: "a decision's figures are numbers and dates",
+    here: 'a rate over 100, a term of no or over 600 months, and a date before 2000 or after 2100 are refused',
+    reason: 'only a typing error is such a figure',
+    refused: {
+      id: 'recordDecision',
+      fields: {
+        interestRate: 699,
+        term: 0,
+        firstPaymentDate: '0026-03-31',
+        deliveryDate: '2206-03-31',
+      },
+    },
+  },
+  {
     specified: 'a body has the fields of its table',
     here: 'another spelling of such a field, or its name in another table, is refused; other fields are ignored',
     reason: 'the figure would be lost, and an earlier one announced in its place',

@@ -1877,7 +1877,10 @@ export type components = {
             lastName: string;
             /** @description Social insurance number, nine digits of which the last is the check digit. Sealed at rest. *Read an application* masks it; the webhook applicationExported has it in full. */
             sin?: string;
-            /** Format: date */
+            /**
+             * Format: date
+             * @description In the past, and at most 120 years ago.
+             */
             dateOfBirth: string;
             phoneNumber?: string;
             /** Format: email */
@@ -2070,6 +2073,11 @@ export type components = {
         Rate: number;
         /** @description Months. */
         Months: number;
+        /**
+         * Format: date
+         * @description Of the years 2000 to 2100.
+         */
+        PaymentDate: string;
         /** @enum {string} */
         Frequency: "MONTHLY" | "SEMI_MONTHLY" | "WEEKLY" | "BI_WEEKLY";
         /** @enum {string} */
@@ -2638,8 +2646,6 @@ export type components = {
             conditions?: string;
         };
         DecisionFigures: {
-            /** Format: date */
-            firstPaymentDate?: string;
             paymentFrequency?: components["schemas"]["Frequency"];
             /** @description Free text conditions. */
             conditions?: string;
@@ -2651,8 +2657,6 @@ export type components = {
             dealerAdminFee?: components["schemas"]["Amount"];
             gapInsurance?: components["schemas"]["Amount"];
             extendedWarranty?: components["schemas"]["Amount"];
-            /** Format: date */
-            deliveryDate?: string;
             gpsFee?: components["schemas"]["Amount"];
             licenseFee?: components["schemas"]["Amount"];
             lenderAdminFee?: components["schemas"]["Amount"];
@@ -2669,6 +2673,8 @@ export type components = {
             /** @description Must be the application in the path. */
             applicationId: string;
             decision: components["schemas"]["WritableDecisionValue"];
+            firstPaymentDate?: components["schemas"]["PaymentDate"];
+            deliveryDate?: components["schemas"]["PaymentDate"];
             /** @description Per cent per year, with five decimals at most. */
             interestRate?: number;
             paymentAmount?: components["schemas"]["AmountFromZero"];
@@ -2686,6 +2692,10 @@ export type components = {
             /** @description The integration that recorded it; null where the platform did, as at submission. */
             integrationId: string | null;
             decision: components["schemas"]["DecisionValue"];
+            /** Format: date */
+            firstPaymentDate?: string;
+            /** Format: date */
+            deliveryDate?: string;
             interestRate?: components["schemas"]["Rate"];
             paymentAmount?: components["schemas"]["Amount"];
             /** @description Vehicle purchase price. */
@@ -3281,15 +3291,13 @@ export type components = {
              * @description The tier of the program.
              */
             tierId?: string;
-            /** Format: date */
-            firstPaymentDate?: string;
+            firstPaymentDate?: components["schemas"]["PaymentDate"];
             frequency?: components["schemas"]["Frequency"];
             /** @description Per cent per year, with five decimals at most. */
             interestRate?: number;
             /** @description Months. */
             term?: number;
-            /** Format: date */
-            deliveryDate?: string;
+            deliveryDate?: components["schemas"]["PaymentDate"];
             vehicle?: components["schemas"]["Vehicle"];
             /** @description What the vehicle is worth in the trade, in this condition and those below. */
             extraCleanWholesaleValue?: components["schemas"]["AmountFromZero"];

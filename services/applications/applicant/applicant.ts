@@ -30,8 +30,9 @@ const INCOME_SOURCES = list(
     'WORKERS_COMPENSATION OTHER',
 );
 
-/** No living applicant was born earlier, so an earlier date is a typing error. */
-const EARLIEST_BIRTH = '1900-01-01';
+/** Other years are typing errors. */
+const YEARS_OF_BIRTH = [1900, 2100] as const;
+const MAX_AGE_YEARS = 120;
 
 /**
  * Makes the applicant that a request describes, with a new id and the bare digits of the social
@@ -76,9 +77,10 @@ export function maskedApplicant(applicant: Applicant): Applicant {
 }
 
 function checkDateOfBirth(date: string, at: string, today: string, faults: FieldFaults): void {
-  if (!faults.checkDate(at, date)) return;
+  if (!faults.checkDate(at, date, YEARS_OF_BIRTH)) return;
+  const earliest = `${Number(today.slice(0, 4)) - MAX_AGE_YEARS}${today.slice(4)}`;
   if (date >= today) faults.add(at, 'must be in the past');
-  else if (date < EARLIEST_BIRTH) faults.add(at, 'must not be before 1900');
+  else if (date < earliest) faults.add(at, `must not be more than ${MAX_AGE_YEARS} years ago`);
 }
 
 function checkAddress(address: Address, at: string, faults: FieldFaults): void {

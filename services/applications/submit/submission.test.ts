@@ -68,6 +68,13 @@ describe('a submission', () => {
     ['a rate up to 100', { terms: { ...terms, interestRate: 100.01 } }, 'interestRate'],
     ['a rate from 0', { terms: { ...terms, interestRate: -1 } }, 'interestRate'],
     ['at least a month', { terms: { ...terms, term: 0 } }, 'term'],
+    ['at most 600 months', { terms: { ...terms, term: 601 } }, 'term'],
+    [
+      'a first payment date from 2000 on',
+      { terms: { ...terms, firstPaymentDate: '1999-12-31' } },
+      'firstPaymentDate',
+    ],
+    ['a delivery date until 2100', { terms, deliveryDate: '2101-01-01' }, 'deliveryDate'],
     ['an existing delivery date', { terms, deliveryDate: '2027-13-01' }, 'deliveryDate'],
     ['amounts from 0', { terms, cashDown: -1 }, 'cashDown'],
     ['a vehicle status NEW or USED', { terms, vehicle: { status: 'OLD' } }, 'vehicle/status'],

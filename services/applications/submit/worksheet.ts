@@ -6,6 +6,7 @@ import type {
 } from '@creditlane/proto/applications/v1/application';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import type { FieldFaults } from '@creditlane/rpc/field-faults';
+import { checkTerms } from '@creditlane/rpc/loan-terms';
 
 const VEHICLE_STATUSES = new Set(['NEW', 'USED']);
 
@@ -62,25 +63,16 @@ const OPTION_VALUES = ['averageValue', 'cleanValue', 'extraCleanValue', 'roughVa
  */
 export function checkWorksheet(worksheet: Worksheet, at: string, faults: FieldFaults): void {
   const { terms } = worksheet;
-  faults.checkDate(`${at}/firstPaymentDate`, terms?.firstPaymentDate ?? '');
+  const { deliveryDate } = worksheet;
+  checkTerms({ firstPaymentDate: '', ...terms, deliveryDate }, at, faults);
   if (!terms || terms.frequency === PaymentFrequency.UNSPECIFIED) {
     faults.add(`${at}/frequency`, 'must be given');
   }
-  const rate = terms?.interestRate;
-  if (rate === undefined) faults.add(`${at}/interestRate`, 'must be given');
-  checkPercentage(rate, `${at}/interestRate`, faults);
-  if (terms?.term !== undefined && terms.term < 1) faults.add(`${at}/term`, 'must be at least 1');
-  if (worksheet.deliveryDate !== undefined) {
-    faults.checkDate(`${at}/deliveryDate`, worksheet.deliveryDate);
-  }
+  if (terms?.interestRate === undefined) faults.add(`${at}/interestRate`, 'must be given');
   for (const name of AMOUNTS) faults.checkNotNegative(`${at}/${name}`, worksheet[name]);
-  for (const name of PERCENTAGES) checkPercentage(worksheet[name], `${at}/${name}`, faults);
+  for (const name of PERCENTAGES) faults.checkRange(`${at}/${name}`, worksheet[name], 0, 100);
   for (const name of TEXTS) faults.checkPrintable(`${at}/${name}`, worksheet[name]);
   if (worksheet.vehicle) checkVehicle(worksheet.vehicle, `${at}/vehicle`, faults);
-}
-
-function checkPercentage(value: number | undefined, at: string, faults: FieldFaults): void {
-  if (value !== undefined && (value < 0 || value > 100)) faults.add(at, 'must be from 0 to 100');
 }
 
 function checkVehicle(vehicle: Vehicle, at: string, faults: FieldFaults): void {

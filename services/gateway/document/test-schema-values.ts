@@ -101,7 +101,8 @@ function validStrings({ format, pattern, minLength = 0, maxLength }: ValueSchema
     case 'date':
       return fc
         .date({ min: new Date('1901-01-01'), max: new Date('2099-12-31'), noInvalidDate: true })
-        .map((date) => date.toISOString().slice(0, 10));
+        .map((date) => date.toISOString().slice(0, 10))
+        .filter((date) => new RegExp(pattern ?? '').test(date));
     case 'date-time':
       return fc
         .date({ min: new Date('1901-01-01'), max: new Date('2099-12-31'), noInvalidDate: true })

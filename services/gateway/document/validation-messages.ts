@@ -25,6 +25,8 @@ const FORMATS: Record<string, string> = {
 /** Words for each pattern that a request must match: a test compares the list with the document. */
 export const PATTERNS: Readonly<Record<string, string>> = {
   '\\S': 'must not be blank',
+  '^(20[0-9]{2}|2100)-': 'must be a date of the years 2000 to 2100',
+  '^(19[0-9]{2}|20[0-9]{2}|2100)-': 'must be a date of the years 1900 to 2100',
   '^[0-9]{3}[- ]?[0-9]{3}[- ]?[0-9]{3}$': 'must be nine digits with a valid check digit',
   '^[0-9a-f]{64}$': 'must be 64 hexadecimal digits in lower case',
   '^[A-Z][0-9]{3}$': 'must be a letter and three digits, such as A123',
@@ -35,12 +37,15 @@ export const PATTERNS: Readonly<Record<string, string>> = {
 /** Longer names that a client chose are cut. */
 const MAX_NAME_LENGTH = 50;
 
-/** One error for each wrong field: the list of accepted values if it has one, otherwise the first error. */
+/** The errors that say most of a field. */
+const TELLING = ['enum', 'format'];
+
+/** One error for each wrong field: the list of accepted values or the format if it has one, otherwise the first error. */
 export function fieldErrors(errors: readonly ErrorObject[]): FieldFault[] {
   const byPointer = new Map<string, ErrorObject>();
   for (const error of errors) {
     const pointer = pointerOf(error);
-    if (!byPointer.has(pointer) || error.keyword === 'enum') byPointer.set(pointer, error);
+    if (!byPointer.has(pointer) || TELLING.includes(error.keyword)) byPointer.set(pointer, error);
   }
   return [...byPointer].map(([pointer, error]) => ({ pointer, message: messageOf(error) }));
 }

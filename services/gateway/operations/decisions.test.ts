@@ -133,7 +133,7 @@ describe('recording a decision', () => {
     ],
     ['an unknown province', { taxProvince: 'XX' }, '/taxProvince', /^must be one of AB, /],
     ['an amount beyond reason', { salePrice: 1e15 }, '/salePrice', /^must be at most /],
-    ['a negative term', { term: -1 }, '/term', /^must be at least 0$/],
+    ['a negative term', { term: -1 }, '/term', /^must be at least 1$/],
     ['a negative rate', { interestRate: -0.01 }, '/interestRate', /^must be at least 0$/],
     ['a negative payment', { paymentAmount: -1 }, '/paymentAmount', /^must be at least 0$/],
   ])('%s is refused, and the field is named', async (_, change, pointer, message) => {
