@@ -293,6 +293,22 @@ test('writes that wait for a held row take no more than their share of the pool'
   expect(await Promise.all(writes.waiting)).toHaveLength(20);
 });
 
+test('a write whose caller left while it waited for a connection is not made', async () => {
+  const { pool, requests } = await open({ poolSize: 1 });
+  await pool.query('INSERT INTO things (id, amount) VALUES (1, 0)');
+  await pool.query(`GRANT SELECT, UPDATE ON things TO ${home.requestRole}`);
+  const change = defineStatement('thing_raise', 'UPDATE things SET amount = 1 WHERE id = $1');
+  const caller = new AbortController();
+  const left = await inTransaction(pool, async () => {
+    const write = change.run(requests.within({}, caller).onRow('thing 1'), [1]);
+    const refused = expect(write).rejects.toThrow('the caller left');
+    caller.abort(new Error('the caller left'));
+    return { refused };
+  });
+  await left.refused;
+  expect((await pool.query('SELECT amount FROM things')).rows).toEqual([{ amount: 0 }]);
+});
+
 test('a statement that exceeds its timeout is cancelled', async () => {
   // Long enough for each statement of the start, on a slow machine, too.
   const { pool } = await open({ poolSize: 1, statementTimeoutMs: 1_000 });

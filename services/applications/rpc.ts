@@ -71,7 +71,8 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
       return { payloadJson: await readExport(deps, exportId) };
     },
 
-    eraseApplicant: ({ applicantId, retailerId }) => eraseApplicant(deps, applicantId, retailerId),
+    eraseApplicant: ({ applicantId, retailerId }, call) =>
+      eraseApplicant(deps, applicantId, retailerId, call),
 
     async locateApplication({ applicationId, contextRetailerId }) {
       return (await locateApplication(owner, applicationId, contextRetailerId || null)) ?? {};

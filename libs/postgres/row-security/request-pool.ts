@@ -1,5 +1,6 @@
 /** The connections that handlers of requests get: each transaction acts as the request role, in a scope. */
 import type { Call } from '@creditlane/rpc/call';
+import type { TurnCaller } from '@creditlane/runtime/concurrency/turns';
 import type pg from 'pg';
 import type { RowTurns } from '../row-turns.ts';
 import { defineStatement } from '../statement.ts';
@@ -33,18 +34,22 @@ export class RequestPool {
     this.#rowTurns = rowTurns;
   }
 
-  /** For the queries of this call: its scope is that of the verified identity token, and `also`. */
-  of(call: Pick<Call, 'identity' | 'idempotency'>, also: RowScope = {}): ScopedPool {
-    return this.within({ ...scopeOf(call), ...also });
+  /**
+   * For the queries of this call: its scope is that of the verified identity token, and `also`. In the turns of a row they
+   * are the caller's, and none begins after the call has ended.
+   */
+  of(call: Pick<Call, 'identity' | 'idempotency' | 'signal'>, also: RowScope = {}): ScopedPool {
+    return this.within({ ...scopeOf(call), ...also }, call);
   }
 
   /** For queries in this scope. Throws an Error for an id that could be read as two. */
-  within(scope: RowScope): ScopedPool {
+  within(scope: RowScope, caller: TurnCaller = {}): ScopedPool {
     const ids = KINDS.map((kind) => scope[kind] ?? null);
     if (ids.some((it) => it?.some((id) => id.includes(ID_SEPARATOR)))) {
       throw new Error('an id of a scope has a line break');
     }
-    return new ScopedPool(this.#owner, this.#rowTurns, enterScope.query([this.#role, ...ids]));
+    const enter = enterScope.query([this.#role, ...ids]);
+    return new ScopedPool(this.#owner, this.#rowTurns, enter, caller);
   }
 }
 

@@ -1,4 +1,5 @@
 /** The pool of one scope, on which requests run: row security hides the rows outside of the scope. */
+import type { TurnCaller } from '@creditlane/runtime/concurrency/turns';
 import type pg from 'pg';
 import { withConnection } from '../connection/with-connection.ts';
 import type { Query } from '../pipeline/prepared-query.ts';
@@ -11,29 +12,44 @@ import type { RowTurns } from '../row-turns.ts';
 export class ScopedPool {
   readonly #owner: pg.Pool;
   readonly #rowTurns: RowTurns;
+  readonly #caller: TurnCaller;
   /** The row at whose lock each transaction takes a turn. */
   readonly #row: string | undefined;
   /** Changes to the request role and sets its scope, until the transaction ends. */
   readonly enterScope: Query<unknown>;
 
-  constructor(owner: pg.Pool, rowTurns: RowTurns, enterScope: Query<unknown>, row?: string) {
+  constructor(
+    owner: pg.Pool,
+    rowTurns: RowTurns,
+    enterScope: Query<unknown>,
+    caller: TurnCaller,
+    row?: string,
+  ) {
     this.#owner = owner;
     this.#rowTurns = rowTurns;
+    this.#caller = caller;
     this.#row = row;
     this.enterScope = enterScope;
   }
 
   /**
    * For a transaction that may wait for the lock of `row`, any text that names the row: it gets its connection
-   * when it is its turn (`RowTurns`). It must not take a second connection meanwhile.
+   * when it is its turn (`RowTurns`). It must not take a second connection meanwhile. It does not begin once its call has
+   * ended, and rejects with the reason of the call's signal.
    */
   onRow(row: string): ScopedPool {
-    return new ScopedPool(this.#owner, this.#rowTurns, this.enterScope, row);
+    return new ScopedPool(this.#owner, this.#rowTurns, this.enterScope, this.#caller, row);
   }
 
   /** Runs `work` on a connection that has not entered the scope yet. */
   connect<T>(work: (client: pg.PoolClient, discard: () => void) => Promise<T>): Promise<T> {
-    const run = () => withConnection(this.#owner, work);
-    return this.#row === undefined ? run() : this.#rowTurns.run(this.#row, run);
+    if (this.#row === undefined) return withConnection(this.#owner, work);
+    const write = () =>
+      withConnection(this.#owner, (client, discard) => {
+        // The caller may have left while the write waited for a connection.
+        this.#caller.signal?.throwIfAborted();
+        return work(client, discard);
+      });
+    return this.#rowTurns.run(this.#row, write, this.#caller);
   }
 }

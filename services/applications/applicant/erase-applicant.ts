@@ -6,6 +6,7 @@ import type { Database } from '@creditlane/postgres/database';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import { ApplicantSchema } from '@creditlane/proto/applications/v1/application';
+import type { Call } from '@creditlane/rpc/call';
 import type { Clock } from '@creditlane/runtime/clock';
 import { eraseApplicantRow, findApplicationOf } from '../store/applicants.ts';
 import { lockApplication } from '../store/applications.ts';
@@ -36,6 +37,7 @@ export async function eraseApplicant(
   { owner, rowTurns, keyRing, clock }: EraseApplicantDeps,
   applicantId: string,
   retailerId: string,
+  call: Pick<Call, 'identity' | 'signal'>,
 ): Promise<{ erased: boolean; erasedAt?: Timestamp }> {
   const applicationId = await findApplicationOf(owner, applicantId, retailerId);
   if (applicationId === undefined) return { erased: false };
@@ -47,6 +49,6 @@ export async function eraseApplicant(
     const applicant = { applicantId, retailerId };
     return eraseApplicantRow(tx, applicant, left, clock());
   };
-  const erasedAt = await rowTurns.run(applicationId, () => inTransaction(owner, erase));
+  const erasedAt = await rowTurns.run(applicationId, () => inTransaction(owner, erase), call);
   return { erased: true, erasedAt: timestampFromDate(erasedAt) };
 }

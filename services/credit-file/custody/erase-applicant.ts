@@ -46,7 +46,7 @@ export async function eraseApplicant(
   // An erasure waits for the head of the retailer's chain, to which it appends records: in the retailer's turns, the
   // erasures of one retailer leave connections for everything else.
   const eraseFiles = () => eraseCreditFiles(deps, applicant, eraser);
-  await deps.rowTurns.run(applicant.retailerId, eraseFiles);
+  await deps.rowTurns.run(applicant.retailerId, eraseFiles, call);
   await finishErasure(deps, applicant, call);
 }
 
@@ -122,5 +122,5 @@ export async function finishErasure(
     await appendAuditRecord(tx, keyRing, record);
   };
   // The record waits for the head of the retailer's chain.
-  await rowTurns.run(retailerId, () => inTransaction(pool, finish));
+  await rowTurns.run(retailerId, () => inTransaction(pool, finish), context);
 }

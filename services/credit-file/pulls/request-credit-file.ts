@@ -158,7 +158,9 @@ async function recordRefusal(
       );
     } catch (err) {
       const message = 'a refused request for a credit file is missing from the audit log';
-      deps.log.warn({ err, refusal: error.code, retailerId: applicantCall.retailerId }, message);
+      const fields = { err, refusal: error.code, retailerId: applicantCall.retailerId };
+      // A caller who left while the record waited for its turn has not learned of the refusal either.
+      if (!applicantCall.call.signal.aborted) deps.log.warn(fields, message);
       // The caller asks again, and what is refused is recorded then.
       if (err instanceof Error) err.cause ??= error;
       throw err;

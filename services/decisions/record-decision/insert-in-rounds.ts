@@ -2,21 +2,24 @@
 import { isDatabaseUnavailable } from '@creditlane/postgres/error-classes';
 import {
   type RequestPool,
-  type RowScope,
+  scopeOf,
   unionOfScopes,
 } from '@creditlane/postgres/row-security/request-pool';
+import type { Call } from '@creditlane/rpc/call';
 import { rowOf } from '@creditlane/rpc/submission';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { insertFree, insertOne } from './insert-decisions.ts';
 import type { NewDecision } from './new-decision.ts';
 
-/** Inserts a decision in the scope of its call; resolves and rejects as `insertOne` does. */
-export type InsertInRounds = (row: NewDecision, scope: RowScope) => Promise<number | undefined>;
+type DecisionCall = Pick<Call, 'identity' | 'idempotency' | 'signal'>;
 
-interface ScopedDecision {
+/** Inserts a decision in the scope of its call; resolves and rejects as `insertOne` does. */
+export type InsertInRounds = (row: NewDecision, call: DecisionCall) => Promise<number | undefined>;
+
+interface CalledDecision {
   row: NewDecision;
-  scope: RowScope;
+  call: DecisionCall;
 }
 
 /** More than one, so that a round is executed while the commits of other rounds wait for the disk. */
@@ -30,9 +33,9 @@ const MAX_ROUND_ROWS = 64;
  * only the bad one fails. The scope of a round's statement covers the rows of all its calls.
  */
 export function createInsertInRounds(requests: RequestPool, log: Log): InsertInRounds {
-  const insertRound = async (round: readonly ScopedDecision[]) => {
+  const insertRound = async (round: readonly CalledDecision[]) => {
     const rows = round.map(({ row }) => row);
-    const scope = unionOfScopes(round.map(({ scope }) => scope));
+    const scope = unionOfScopes(round.map(({ call }) => scopeOf(call)));
     try {
       return await insertFree(requests.within(scope), rows);
     } catch (err) {
@@ -49,7 +52,7 @@ export function createInsertInRounds(requests: RequestPool, log: Log): InsertInR
     maxConcurrent: ROUNDS_AT_ONCE,
     maxItems: MAX_ROUND_ROWS,
   });
-  return async (row, scope) =>
-    (await batcher.add({ row, scope })) ??
-    insertOne(requests.within(scope).onRow(rowOf(row.submission)), row);
+  return async (row, call) =>
+    (await batcher.add({ row, call })) ??
+    insertOne(requests.of(call).onRow(rowOf(row.submission)), row);
 }

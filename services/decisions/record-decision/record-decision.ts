@@ -2,7 +2,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { replayedAnswer } from '@creditlane/idempotency/answer-call';
 import { writeFirst } from '@creditlane/idempotency/stored-answers';
-import { type RequestPool, scopeOf } from '@creditlane/postgres/row-security/request-pool';
+import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import {
   type RecordDecisionResponse,
@@ -59,7 +59,7 @@ export async function recordDecision(
   };
   try {
     const outcome = await runOnSubmission(deps, submission, call, () =>
-      writeFirst(db, idempotency, () => deps.insertInRounds(row, scopeOf(call))),
+      writeFirst(db, idempotency, () => deps.insertInRounds(row, call)),
     );
     const replayed = replayedAnswer(call, RecordDecisionResponseSchema, outcome);
     if (replayed) return replayed;

@@ -18,9 +18,10 @@ import { BLOCK_VALID_MS, takeFromQuota } from './quota.ts';
 export async function takeRequests(
   { pool, rowTurns }: Pick<Database, 'pool' | 'rowTurns'>,
   request: TakeRequestsRequest,
-  { signal }: Pick<Call, 'signal'>,
+  call: Pick<Call, 'identity' | 'signal'>,
 ): Promise<MessageInitShape<typeof TakeRequestsResponseSchema>> {
   const { keyId, limit, windowMs } = request;
+  const { signal } = call;
   const take = () =>
     runReadWriteTransaction(pool, lockQuotaQueries(keyId), ([, , [kept]]) => {
       if (kept === undefined || signal.aborted) return { writes: [], result: undefined };
@@ -32,8 +33,8 @@ export async function takeRequests(
         result: { granted, wholeInMs, validMs: BLOCK_VALID_MS },
       };
     });
-  const taken = await rowTurns.run(keyId, take);
+  const taken = await rowTurns.run(keyId, take, call);
   signal.throwIfAborted();
   // The purge deleted the row between the insert, which found it, and the lock.
-  return taken ?? takeRequests({ pool, rowTurns }, request, { signal });
+  return taken ?? takeRequests({ pool, rowTurns }, request, call);
 }
