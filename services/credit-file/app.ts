@@ -19,12 +19,14 @@ import {
   type ErasureTimes,
   startUnfinishedErasures,
 } from './custody/unfinished-erasures.ts';
+import { DocumentOpenings } from './document/document-openings.ts';
 import { DocumentRenderer } from './document/document-renderer.ts';
 import { retailerContexts1766100000000 } from './migrations/0020-retailer-contexts.ts';
 import type { PullRow } from './pulls/pull.ts';
 import { PullMetrics } from './pulls/pull-metrics.ts';
 import { PullWorker } from './pulls/pull-worker.ts';
 import { PullWaits } from './reading/pull-waits.ts';
+import { startRecordingOpenings } from './reading/record-openings.ts';
 import { creditFileRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
 import { purgeForcedPulls } from './store/forced-pulls.ts';
@@ -117,6 +119,7 @@ export async function startCreditFile(
     onRequested: () => worker.wake(),
     onEnded,
     pullWaits,
+    openings: new DocumentOpenings(),
     render: (file: CreditFile, signal: AbortSignal) => renderer.render(file, signal),
   };
   return {
@@ -134,10 +137,12 @@ function startUpkeep(
 ): void {
   const { log, metrics, closers } = process;
   const { keyRing, fileRetentionDays } = settings;
-  const { pool } = database;
+  const { pool, rowTurns } = database;
   const purges = [purgeIdempotency, purgeForcedPulls];
   closers.own('credit-file retention', startRetention({ pool, log, purges }));
   const filePurge = startFilePurge({ pool, keyRing, clock, log, fileRetentionDays });
   closers.own('credit-file purge', filePurge);
+  const recording = startRecordingOpenings({ pool, rowTurns, keyRing, clock, log });
+  closers.own('credit-file openings', recording);
   closers.own('credit-file audit log', watchChains({ pool, keyRing, log, metrics }));
 }

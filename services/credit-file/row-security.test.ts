@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { type Erasure, insertErasure } from './store/applicant-erasures.ts';
 import { findLatestPull, findPulls } from './store/pulls.ts';
 import { addApplicant, readEnded, request, useApplicant } from './test-credit-file.ts';
+import { AS_GATEWAY, linkIn } from './test-document-links.ts';
 
 const fixture = useApplicant();
 
@@ -18,7 +19,8 @@ async function addRetailer(): Promise<RowScope> {
     force: true,
   });
   await request(fixture.service, applicant, { requestId: 'joins the running pull' });
-  await readEnded(fixture.service, applicant);
+  const { documentPath } = await readEnded(fixture.service, applicant);
+  await fixture.service.client.readDocument(linkIn(documentPath), AS_GATEWAY);
   const { retailerId } = applicant;
   const erasure = { applicantId: randomUUID(), retailerId, actor: { kind: 'operator', id: 'x' } };
   await insertErasure(fixture.service.sql, erasure as Erasure, new Date());

@@ -2,13 +2,12 @@
 import { CreditFileService } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { implement, type ServiceRoutes } from '@creditlane/rpc/service';
 import { type EraseApplicantDeps, eraseApplicant } from './custody/erase-applicant.ts';
-import { checkLink } from './document/document-link.ts';
 import { requireForcePermission } from './pulls/forced-pulls.ts';
 import { pullMessage, sourceOf } from './pulls/pull.ts';
 import { type RequestCreditFileDeps, requestCreditFile } from './pulls/request-credit-file.ts';
 import { listPulls } from './reading/list-pulls.ts';
 import { type ReadCreditFileDeps, readCreditFile } from './reading/read-credit-file.ts';
-import { type ReadDocumentDeps, readDocument } from './reading/read-document.ts';
+import { checkDocumentLink, type ReadDocumentDeps, readDocument } from './reading/read-document.ts';
 import { applicantCall } from './scope.ts';
 
 /** The routes to mount. */
@@ -36,7 +35,7 @@ export function creditFileRoutes(
     },
 
     async checkDocumentLink(request) {
-      checkLink(deps.documentLinkKeys(), linkOf(request), deps.clock());
+      checkDocumentLink(deps, linkOf(request));
       return {};
     },
 

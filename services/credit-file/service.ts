@@ -13,6 +13,7 @@ import { answersByAge } from './migrations/0017-answers-by-age.ts';
 import { joinedRequests1765900000000 } from './migrations/0018-joined-requests.ts';
 import { bureauCodes1766000000000 } from './migrations/0019-bureau-codes.ts';
 import { retailerContexts1766100000000 } from './migrations/0020-retailer-contexts.ts';
+import { documentOpenings1766200000000 } from './migrations/0021-document-openings.ts';
 import { forcedPulls1766300000000 } from './migrations/0022-forced-pulls.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
@@ -38,6 +39,7 @@ export const creditFile = defineService(
         joinedRequests1765900000000,
         bureauCodes1766000000000,
         retailerContexts1766100000000,
+        documentOpenings1766200000000,
         forcedPulls1766300000000,
       ],
       // No request and no pull holds a connection while it waits for a bureau or for another service.

@@ -209,6 +209,23 @@ const forcedPulls = new EntitySchema({
   indices: [{ name: 'forced_pulls_applicant', columns: ['applicant_id'] }],
 });
 
+/**
+ * The openings of a link to a document in one minute, from the first one until the minute is over. `record` is the first
+ * one's record in the audit log, which gets another one with the number of `repeats`.
+ */
+const documentOpenings = new EntitySchema({
+  name: 'document_openings',
+  columns: {
+    minute: { type: 'timestamptz', primary: true },
+    file_id: { type: 'uuid', primary: true },
+    expires_at: { type: 'timestamptz', primary: true },
+    retailer_id: { type: 'uuid' },
+    record: { type: 'jsonb' },
+    repeats: { type: 'integer' },
+    last_at: { type: 'timestamptz' },
+  },
+});
+
 /** All tables, for the data source. */
 export const TABLES = [
   pulls,
@@ -220,4 +237,5 @@ export const TABLES = [
   applicantErasures,
   auditRecords,
   auditHeads,
+  documentOpenings,
 ];

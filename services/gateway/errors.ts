@@ -51,6 +51,9 @@ const STATUS_OF_CODE: Record<string, number> = {
   method_not_allowed: 405,
   body_too_large: 413,
   not_json: 415,
+  // The holder of a link to a document has caused these refusals of the credit-file service.
+  rate_limited: 429,
+  too_many_under_way: 429,
   idempotency_key_reused: 422,
   unprocessable_value: 422,
   transfer_coding_unknown: 501,

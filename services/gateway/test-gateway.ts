@@ -44,16 +44,15 @@ export interface Request {
 
 interface ServiceOptions {
   calls?: 'memory' | 'grpc';
-  without?: readonly string[];
 }
 
 /**
  * Starts the gateway with the default settings, except that keys and grants are not cached. The services
- * are called in memory or over gRPC, and lack the methods named in `without`, as those of an earlier version do.
+ * are called in memory or over gRPC.
  */
 export async function startTestGateway(
   settings: Partial<GatewaySettings> = {},
-  { calls = 'memory', without = [] }: ServiceOptions = {},
+  { calls = 'memory' }: ServiceOptions = {},
 ) {
   const lines: string[] = [];
   const log = createLog('gateway', { destination: { write: (line) => void lines.push(line) } });
@@ -61,11 +60,7 @@ export async function startTestGateway(
   const services = new TestServices();
   const env = { HOST: '127.0.0.1', PORT: '0', ACCESS_CACHE_TIME: '0ms' };
   const { own } = readSettings(env, localSettings(manifest));
-  const { closeService, ...peers } = await mountServices(
-    services,
-    { calls, without },
-    process.closers,
-  );
+  const { closeService, ...peers } = await mountServices(services, calls, process.closers);
   const { url, port } = await startGateway({
     settings: { ...own, ...settings },
     process,
@@ -122,18 +117,10 @@ export async function startTestGateway(
 }
 
 /** Endpoints of the services, and a signer whose tokens they trust. */
-async function mountServices(
-  services: TestServices,
-  { calls, without }: Required<ServiceOptions>,
-  closers: Closers,
-) {
+async function mountServices(services: TestServices, calls: 'memory' | 'grpc', closers: Closers) {
   const keys = generateIdentityKeys();
   const servers = new Map<string, () => Promise<void>>();
-  const mount = async (audience: string, fakes: ServiceRoutes[]): Promise<Endpoint> => {
-    const routes = fakes.map(({ service, routes: all }) => ({
-      service,
-      routes: all.filter(({ method }) => !without.includes(method.localName)),
-    }));
+  const mount = async (audience: string, routes: ServiceRoutes[]): Promise<Endpoint> => {
     const deps = {
       verifier: new TokenVerifier({ audience, trusted: { gateway: keys.publicKey } }),
       log: createLog(audience, { level: 'silent' }),

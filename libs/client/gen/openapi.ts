@@ -621,7 +621,7 @@ export type paths = {
         };
         /**
          * Open a credit file as a PDF
-         * @description What `signedPdfUrl` of a credit file leads to: the file as a PDF in the file's language. Takes no key: the link is signed, opens this file alone, and only for 15 minutes, so treat it like the file itself. A link that is too old is 403 `link_expired`, one that was altered 403 `link_invalid`, one whose file is no longer kept 404 `credit_file_not_found`, one whose document is too large 404 `document_too_large`, and one that is being opened twice already 429 `too_many_under_way`.
+         * @description What `signedPdfUrl` of a credit file leads to: the file as a PDF in the file's language. Takes no key: the link is signed, opens this file alone, and only for 15 minutes, so treat it like the file itself. A link that is too old is 403 `link_expired`, one that was altered 403 `link_invalid`, one whose file is no longer kept 404 `credit_file_not_found`, one whose document is too large 404 `document_too_large`. A link opens the file twenty times in a minute, after which it is 429 `rate_limited`, and twice at once, beyond which it is 429 `too_many_under_way`, as are links while many documents of the retailer are being opened.
          */
         get: operations["readCreditFileDocument"];
         put?: never;

@@ -18,7 +18,10 @@ export type AuditAction =
   /** The outcome is COMPLETE, UNKNOWN, or the reason of a failure. */
   | 'PULL_FINISHED'
   | 'FILE_READ'
+  /** A link to the PDF was opened, for the first time in a minute. */
   | 'DOCUMENT_READ'
+  /** The same link was opened again in that minute; the outcome is how often, the time that of the last opening. */
+  | 'DOCUMENT_READ_AGAIN'
   | 'CREDENTIALS_SET'
   | 'CREDENTIALS_REMOVED'
   /** The data key was destroyed. */

@@ -12,15 +12,18 @@ export function documentPath([key]: Keys, fileId: string, now: Date): string {
   return `/credit-files/${fileId}/document?expires=${expires}&signature=${signature}`;
 }
 
+export interface SignedLink {
+  fileId: string;
+  /** In seconds since 1970. */
+  expires: number;
+  signature: string;
+}
+
 /**
  * Throws the fault `link_invalid` unless the link is unchanged, and `link_expired` after its end. An altered
  * link is invalid whether or not it names a file and a time in the past.
  */
-export function checkLink(
-  keys: Keys,
-  { fileId, expires, signature }: { fileId: string; expires: number; signature: string },
-  now: Date,
-): void {
+export function checkLink(keys: Keys, { fileId, expires, signature }: SignedLink, now: Date): void {
   const given = Buffer.from(signature, 'base64url');
   const isSignedWith = (key: Uint8Array) => {
     const expected = sign(key, fileId, expires);

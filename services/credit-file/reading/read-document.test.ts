@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { serviceIdentity } from '@creditlane/rpc/identity';
 import { beforeEach, expect, test } from 'vitest';
 import { readPdf } from '../document/test-read-pdf.ts';
 import { asIntegration, read, readEnded, request, useApplicant } from '../test-credit-file.ts';
+import { AS_GATEWAY, type Link, linkIn } from '../test-document-links.ts';
 
 const fixture = useApplicant();
-
-interface Link {
-  fileId: string;
-  expiresAt: bigint;
-  signature: string;
-}
 
 let link: Link;
 beforeEach(async () => {
@@ -19,22 +13,13 @@ beforeEach(async () => {
   link = linkIn((await readEnded(service, applicant)).documentPath);
 });
 
-function linkIn(path: string): Link {
-  const { pathname, searchParams } = new URL(path, 'https://api.example.com');
-  const [, fileId = ''] = /^\/credit-files\/([^/]+)\/document$/.exec(pathname) ?? [];
-  const expiresAt = BigInt(searchParams.get('expires') ?? 0);
-  return { fileId, expiresAt, signature: searchParams.get('signature') ?? '' };
-}
-
-const identity = serviceIdentity('gateway');
-
 async function open(change: Partial<Link> = {}) {
-  const { pdf } = await fixture.service.client.readDocument({ ...link, ...change }, { identity });
+  const { pdf } = await fixture.service.client.readDocument({ ...link, ...change }, AS_GATEWAY);
   return Buffer.from(pdf);
 }
 
 const check = (change: Partial<Link> = {}) =>
-  fixture.service.client.checkDocumentLink({ ...link, ...change }, { identity });
+  fixture.service.client.checkDocumentLink({ ...link, ...change }, AS_GATEWAY);
 
 test('the holder of a link gets the PDF, and the audit log a record', async () => {
   const { text } = await readPdf(await open());

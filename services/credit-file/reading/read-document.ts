@@ -3,7 +3,7 @@ import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Call } from '@creditlane/rpc/call';
-import { notFound } from '@creditlane/rpc/fault';
+import { type Fault, notFound } from '@creditlane/rpc/fault';
 import type { Clock } from '@creditlane/runtime/clock';
 import type { Renewed } from '@creditlane/runtime/renewed-file';
 import type { Keys } from '@creditlane/runtime/setting';
@@ -11,45 +11,82 @@ import { appendAuditRecord } from '../audit/audit-log.ts';
 import { actorOf, fileFacts } from '../audit/audit-record.ts';
 import type { CreditFile } from '../credit-file.ts';
 import { openCreditFile } from '../custody/credit-file-keys.ts';
-import { checkLink } from '../document/document-link.ts';
-import { findFile } from '../store/credit-files.ts';
+import { checkLink, type SignedLink } from '../document/document-link.ts';
+import { type DocumentOpenings, MAX_PER_MINUTE, minuteOf } from '../document/document-openings.ts';
+import { findFile, findRetailerOfFile, type StoredFile } from '../store/credit-files.ts';
+import { countOpening } from '../store/document-openings.ts';
 import { maskFile } from './mask-file.ts';
 
-export interface ReadDocumentDeps extends Pick<Database, 'pool' | 'rowTurns'> {
+export interface ReadDocumentDeps extends Pick<Database, 'pool' | 'requests'> {
   /** Opens the sealed files, and seals the head of the audit log. */
   keyRing: KeyRing;
   /** Signs the links. */
   documentLinkKeys: Renewed<Keys>;
+  openings: DocumentOpenings;
   /** Makes the PDF of a file, off the event loop. */
   render: (file: CreditFile, signal: AbortSignal) => Promise<Uint8Array>;
   clock: Clock;
 }
 
+/** @throws Fault `link_expired`, `link_invalid`, or `rate_limited` for a link that this process knows to be opened too often */
+export function checkDocumentLink(
+  { documentLinkKeys, openings, clock }: Omit<ReadDocumentDeps, 'pool' | 'requests' | 'keyRing'>,
+  link: SignedLink,
+): void {
+  const now = clock();
+  // The file of the keys is not read again for a signature of an unknown key: anybody may send links that are not valid.
+  checkLink(documentLinkKeys(), link, now);
+  openings.requireLeft(link, now);
+}
+
 /**
  * The PDF, which never shows the whole social insurance number: whoever holds the link reads it without an API key.
- * @throws Fault `link_expired` or `link_invalid`; `credit_file_not_found` for a link of a file that was purged or erased;
- *   `document_too_large`
+ * @throws Fault as `checkDocumentLink` and `DocumentOpenings.run` do; `rate_limited`; `credit_file_not_found` for a link of
+ *   a file that was purged or erased; `document_too_large`
  */
 export async function readDocument(
-  { pool, rowTurns, keyRing, documentLinkKeys, render, clock }: ReadDocumentDeps,
-  link: { fileId: string; expires: number; signature: string },
-  { identity, requestId, signal }: Call,
+  deps: ReadDocumentDeps,
+  link: SignedLink,
+  call: Call,
 ): Promise<Uint8Array> {
-  // The file of the keys is not read again for a signature of an unknown key: anybody may send links that are not valid.
-  checkLink(documentLinkKeys(), link, clock());
-  const stored = await findFile(pool, link.fileId);
-  const file = stored && (await openCreditFile(pool, keyRing, stored));
-  if (file === undefined) throw notFound('credit_file_not_found', 'There is no such credit file.');
-  const record = {
-    ...fileFacts(file),
-    action: 'DOCUMENT_READ' as const,
-    at: clock(),
-    actor: actorOf(identity),
-    requestId,
+  checkDocumentLink(deps, link);
+  const { pool, keyRing, openings, render } = deps;
+  const retailerId = await findRetailerOfFile(pool, link.fileId);
+  if (retailerId === undefined) throw fileNotFound();
+  const open = async () => {
+    const stored = await findFile(pool, link.fileId);
+    const file = stored && (await openCreditFile(pool, keyRing, stored));
+    if (file === undefined) throw fileNotFound();
+    await recordOpening(deps, link, file, call);
+    return render(maskFile(JSON.parse(file.text)), call.signal);
   };
-  // Each record waits for the head of the retailer's chain.
-  await rowTurns.run(file.retailerId, () =>
-    inTransaction(pool, (tx) => appendAuditRecord(tx, keyRing, record)),
-  );
-  return render(maskFile(JSON.parse(file.text)), signal);
+  return openings.run({ link, retailerId }, open, call);
+}
+
+/** Counts the opening, and records the link's first one in this minute, before the answer: without a record nothing is read. */
+async function recordOpening(
+  { requests, keyRing, openings, clock }: ReadDocumentDeps,
+  link: SignedLink,
+  file: StoredFile,
+  call: Call,
+): Promise<void> {
+  const { fileId, expires } = link;
+  const { retailerId } = file;
+  const { identity, requestId } = call;
+  const at = clock();
+  const actor = actorOf(identity);
+  const record = { ...fileFacts(file), action: 'DOCUMENT_READ' as const, at, actor, requestId };
+  const opening = { minute: minuteOf(at), fileId, expiresAt: new Date(expires * 1_000), record };
+  // A record waits for the head of the retailer's chain.
+  const db = requests.of(call, { retailers: [retailerId] }).onRow(retailerId);
+  const earlier = await inTransaction(db, async (tx) => {
+    const earlier = await countOpening(tx, opening, MAX_PER_MINUTE);
+    if (earlier === 0) await appendAuditRecord(tx, keyRing, record);
+    return earlier;
+  });
+  if (earlier === undefined) throw openings.refuse(link, at);
+}
+
+function fileNotFound(): Fault {
+  return notFound('credit_file_not_found', 'There is no such credit file.');
 }

@@ -71,6 +71,16 @@ export async function findFile(db: Queryable, id: string): Promise<StoredFile | 
   return row;
 }
 
+const selectRetailer = defineStatement<{ retailerId: string }>(
+  'credit_file_retailer',
+  'SELECT retailer_id AS "retailerId" FROM credit_files WHERE id = $1',
+);
+
+export async function findRetailerOfFile(db: Queryable, id: string): Promise<string | undefined> {
+  const [row] = await selectRetailer.run(db, [id]);
+  return row?.retailerId;
+}
+
 const deleteRowsOf = defineStatement<{ id: string }>(
   'credit_files_delete_of_applicant',
   'DELETE FROM credit_files WHERE applicant_id = $1 AND retailer_id = $2 RETURNING id',

@@ -147,7 +147,7 @@ function operationOf(
 function turnOfLargeRead({ caller }: AccessRule, ownTimeoutMs: number | undefined): Turn {
   // A read with a deadline of its own waits for something, and other reads of the caller must not wait with it.
   if (ownTimeoutMs !== undefined) return 'before_answer';
-  // The handler of an operation with the caller `link` limits the openings of documents.
+  // The service limits the openings of a link, for which all callers are one.
   return caller === 'link' ? 'none' : 'before_call';
 }
 

@@ -89,9 +89,8 @@ export function fakeCreditFileService(services: TestServices): ServiceRoutes[] {
         requireSignature(request);
         return {};
       },
-      readDocument: async (request, call) => {
+      readDocument: async (request) => {
         requireSignature(request);
-        await services.gates.readDocument.pop()?.(call);
         return { pdf: PDF };
       },
     }),

@@ -78,7 +78,6 @@ export class TestServices {
     getConversation: [] as ((call: Call) => Promise<void>)[],
     /** Of reads that may wait alone. */
     readCreditFile: [] as ((call: Call) => Promise<void>)[],
-    readDocument: [] as ((call: Call) => Promise<void>)[],
   };
 
   issue(caller: Caller, id: string = newId(), permissions: string[] = []): string {

@@ -1,9 +1,7 @@
 // Reads whose answers may be large wait for each other, and nobody else's request does.
 import { setTimeout as delay } from 'node:timers/promises';
 import { digestApiKey } from '@creditlane/crypto/api-key';
-import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { LINK_SIGNATURE } from '../fake-services/test-credit-file-service.ts';
 import { LargeReads } from '../middleware/large-reads.ts';
 import { startTestGateway } from '../test-gateway.ts';
 
@@ -104,59 +102,6 @@ describe('of the large reads of a caller', () => {
     expect((await read(gateway.decisionPath)).status).toBe(200);
     release();
     await Promise.all(answers);
-  });
-});
-
-describe('of all openings of links to PDFs', () => {
-  const open = (id: string = newId(), signature = LINK_SIGNATURE) => {
-    const search = `?expires=1772464745&signature=${signature}`;
-    return gateway.send('GET', `/v1/credit-files/${id}/document${search}`, { key: '' });
-  };
-
-  const opened = () => gateway.services.called('readDocument').length;
-
-  function holdBackOpenings(count: number): () => void {
-    const release = Promise.withResolvers<void>();
-    gateway.services.gates.readDocument.push(...Array(count).fill(() => release.promise));
-    return release.resolve;
-  }
-
-  test('four are served at once, and no request with a key waits for them', async () => {
-    const release = holdBackOpenings(10);
-    const answers = Array.from({ length: 10 }, () => open());
-    await expect.poll(opened).toBe(READS_AT_ONCE);
-    expect((await read()).status).toBe(200);
-    expect(opened()).toBe(READS_AT_ONCE);
-    release();
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(10).fill(200));
-  });
-
-  test('a forged one is refused without a turn, and takes none', async () => {
-    const release = holdBackOpenings(READS_AT_ONCE);
-    const ids = Array.from({ length: READS_AT_ONCE }, () => newId());
-    const answers = ids.map((id) => open(id));
-    await expect.poll(opened).toBe(READS_AT_ONCE);
-    for (const id of [...ids, newId()]) {
-      const { status, json } = await open(id, 'forged');
-      expect([status, json.code]).toEqual([403, 'link_invalid']);
-    }
-    release();
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  });
-
-  test('two are of the same link, so that the other links can be opened', async () => {
-    const id = newId();
-    const release = holdBackOpenings(3);
-    const same = [open(id), open(id.toUpperCase())];
-    await expect.poll(opened).toBe(2);
-    const { status, json } = await open(id);
-    expect([status, json.code]).toEqual([429, 'too_many_under_way']);
-    const other = open();
-    await expect.poll(opened).toBe(3);
-    release();
-    const answers = await Promise.all([...same, other]);
-    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200]);
-    expect((await open(id)).status).toBe(200);
   });
 });
 

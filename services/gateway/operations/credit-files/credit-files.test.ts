@@ -7,7 +7,7 @@ import {
   PullState,
   Source,
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
-import { conflict, invalid } from '@creditlane/rpc/fault';
+import { conflict, invalid, resourceExhausted } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { LINK_SIGNATURE, PDF } from '../../fake-services/test-credit-file-service.ts';
@@ -330,18 +330,16 @@ describe('the link to the PDF', () => {
     expect((await open(`?expires=1&signature=a&signature=b`)).status).toBe(400);
   });
 
-  test('opens it where the service checks it with the reading alone, and is 403 there when altered', async () => {
-    const options = { calls: 'grpc', without: ['checkDocumentLink'] } as const;
-    const earlier = await startTestGateway({}, options);
-    const status = async (signature: string) => {
-      const search = `?expires=1772464745&signature=${signature}`;
-      return (await earlier.send('GET', document + search, { key: '' })).status;
-    };
-    const statuses = [await status(LINK_SIGNATURE), await status('another')];
-    await earlier.close();
-    expect(statuses).toEqual([200, 403]);
-    expect(earlier.services.called('checkDocumentLink')).toEqual([]);
-  });
+  test.each(['rate_limited', 'too_many_under_way'])(
+    'that the service refuses as %s is 429, with the time to wait',
+    async (code) => {
+      const refusal = resourceExhausted(code, 'this link was opened too often', 7);
+      services.failures.set('readDocument', () => refusal);
+      const answer = await open(`?expires=1772464745&signature=${LINK_SIGNATURE}`);
+      expect([answer.status, answer.json.code]).toEqual([429, code]);
+      expect(answer.headers.get('retry-after')).toBe('7');
+    },
+  );
 
   test('does not take a wrong key amiss', async () => {
     const search = `?expires=1772464745&signature=${LINK_SIGNATURE}`;

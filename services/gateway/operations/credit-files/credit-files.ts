@@ -15,7 +15,6 @@ import { type Fault, forbidden, invalid, notFound, toFault } from '@creditlane/r
 import { torontoDate } from '@creditlane/runtime/calendar-date';
 import type { Access } from '../../access/access.ts';
 import { preferredWaitS, readPreferences } from '../../http/prefer.ts';
-import { DocumentOpenings } from '../../limits/document-openings.ts';
 import type { WaitingReads } from '../../limits/waiting-reads.ts';
 import { confirmAccess, RECHECK_ACCESS_AFTER_MS } from '../../middleware/caller.ts';
 import { publicPathOf } from '../../public-url.ts';
@@ -49,7 +48,6 @@ export function creditFileOperations(
   creditFiles: Client<typeof CreditFileService>,
   { publicUrl, deadlineMs, waitingReads, access }: CreditFileOptions,
 ) {
-  const documentOpenings = new DocumentOpenings();
   const publicPath = publicPathOf(publicUrl);
   return defineHandlers({
     async requestCreditFile({ path, header, body: { source, requestId = '' }, context }, ctx) {
@@ -113,11 +111,7 @@ export function creditFileOperations(
     async readCreditFileDocument({ path, query: { expires, signature }, context }, ctx) {
       requireLink(expires, signature);
       const request = { ...path, expiresAt: BigInt(expires), signature };
-      // Before the turn: anybody may send links that nobody has signed.
-      await unlessUnknown(creditFiles.checkDocumentLink(request, context));
-      const { pdf } = await documentOpenings.run(path.fileId, () =>
-        creditFiles.readDocument(request, context),
-      );
+      const { pdf } = await creditFiles.readDocument(request, context);
       ctx.set('Cache-Control', 'private, no-store');
       ctx.set('Content-Disposition', 'inline; filename="credit-file.pdf"');
       return Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength);
@@ -129,15 +123,6 @@ export function creditFileOperations(
 function requireLink(expires: string, signature: string): void {
   const isPossible = /^\d{1,12}$/.test(expires) && /^.{1,200}$/.test(signature);
   if (!isPossible) throw forbidden('link_invalid', 'The link to the document is not valid.');
-}
-
-/** Ignores that a service of an earlier version, which checks the link when it reads the document, lacks the method. */
-async function unlessUnknown(call: Promise<unknown>): Promise<void> {
-  try {
-    await call;
-  } catch (error) {
-    if (toFault(error).kind !== 'unimplemented') throw error;
-  }
 }
 
 /** The end of a call of at most `timeoutMs`, within the request's own deadline. */

@@ -678,7 +678,7 @@ export declare const CreditFileService: GenService<{
   },
   /**
    * Says whether a link to a document is signed and has not expired, without looking for the file. The error is
-   * PERMISSION_DENIED with code "link_expired" or "link_invalid".
+   * PERMISSION_DENIED with code "link_expired" or "link_invalid". A gateway of the version before calls it before ReadDocument.
    *
    * @generated from rpc creditlane.creditfile.v1.CreditFileService.CheckDocumentLink
    */
@@ -690,7 +690,8 @@ export declare const CreditFileService: GenService<{
   /**
    * Returns the PDF of a file, for the holder of a signed link. The error is PERMISSION_DENIED with code
    * "link_expired" or "link_invalid", NOT_FOUND with code "credit_file_not_found" once the file was purged or
-   * erased, or "document_too_large".
+   * erased, or "document_too_large"; and RESOURCE_EXHAUSTED with code
+   * "rate_limited" or "too_many_under_way" for a link, or documents of a retailer, that are opened too often.
    *
    * @generated from rpc creditlane.creditfile.v1.CreditFileService.ReadDocument
    */

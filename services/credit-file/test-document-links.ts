@@ -1,0 +1,17 @@
+/** For the tests: the links to the PDFs of credit files, as the gateway opens them. */
+import { serviceIdentity } from '@creditlane/rpc/identity';
+
+export const AS_GATEWAY = { identity: serviceIdentity('gateway') };
+
+export interface Link {
+  fileId: string;
+  expiresAt: bigint;
+  signature: string;
+}
+
+export function linkIn(path: string): Link {
+  const { pathname, searchParams } = new URL(path, 'https://api.example.com');
+  const [, fileId = ''] = /^\/credit-files\/([^/]+)\/document$/.exec(pathname) ?? [];
+  const expiresAt = BigInt(searchParams.get('expires') ?? 0);
+  return { fileId, expiresAt, signature: searchParams.get('signature') ?? '' };
+}
