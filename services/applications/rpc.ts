@@ -67,8 +67,8 @@ export function applicationsRoutes(deps: RpcDeps): ServiceRoutes {
 
     exportApplication: (request, call) => exportApplication(deps, request, call),
 
-    async getExport({ exportId }) {
-      return { payloadJson: await readExport(deps, exportId) };
+    async getExport(request) {
+      return { payloadJson: await readExport(deps, request) };
     },
 
     eraseApplicant: ({ applicantId, retailerId }, call) =>

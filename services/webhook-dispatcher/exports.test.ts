@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { toMessage } from '@creditlane/events/message';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { aPayload, exported, SIN } from './events/test-exports.ts';
+import { deliveriesClient, ownDeliveries, ownerOf } from './own-deliveries/test-owner.ts';
 import {
   createTestFixture,
   sequences,
@@ -30,6 +31,22 @@ test('an export is sent to its integration alone, signed over the bytes of the b
   expect(body).toBe(JSON.stringify(aPayload(fixture)));
   const hmac = createHmac('sha256', secret).update(body).digest('hex');
   expect(headers['x-service-signature']).toBe(hmac);
+});
+
+test('an export and its replay have social insurance numbers while the integration may read them', async () => {
+  const receiver = await fixture.addReceiver();
+  const { received, destinationId } = receiver;
+  const { sinReaders } = fixture.integrations.state;
+  const { state } = fixture.applications;
+  const dispatcher = await fixture.start();
+  sinReaders.add(destinationId);
+  await dispatcher.bus.publish([exported(fixture, { integrationId: destinationId })]);
+  await dispatcher.settled();
+  expect([received.length, state.askedWithSin]).toEqual([1, true]);
+  sinReaders.clear();
+  const [{ deliveryId } = { deliveryId: '' }] = await ownDeliveries(dispatcher, receiver);
+  await deliveriesClient(dispatcher).replayDelivery({ deliveryId }, ownerOf(receiver));
+  await until(() => expect([received.length, state.askedWithSin]).toEqual([2, false]));
 });
 
 test('an export to an integration whose destination was removed is sent to nobody', async () => {
@@ -186,6 +203,14 @@ test('a delivery whose destination cannot be looked up holds its lane for as lon
 });
 
 describe('an export whose content the applications service took long to give', () => {
+  test('is not sent with social insurance numbers that the integration may not read any more', async () => {
+    const { received, destinationId } = await fixture.addReceiver();
+    const { sinReaders } = fixture.integrations.state;
+    sinReaders.add(destinationId);
+    await changeBeforeContent(destinationId, () => sinReaders.clear());
+    expect([received.length, fixture.applications.state.askedWithSin]).toEqual([1, false]);
+  });
+
   /** Publishes an export to the destination, and makes the change after the destination was looked up. */
   async function changeBeforeContent(destinationId: string, change: () => void): Promise<void> {
     const { bus } = await fixture.start();

@@ -10,11 +10,15 @@ import { createTestProcess } from '@creditlane/runtime/test-process';
 export function createTestApplications(dispatcherKey: string) {
   /** By export, its payload, or the code of the fault that the service answers. */
   const exports = new Map<string, object | string>();
-  /** `asked`: how often a payload was asked for. `answering`: answers wait for it. */
-  const state = { isUnavailable: false, asked: 0, answering: Promise.resolve() };
+  /** `asked`: how often a payload was asked for, and `askedWithSin`: the last time with SINs. `answering`: answers wait for it. */
+  const state = {
+    ...{ isUnavailable: false, asked: 0, askedWithSin: false },
+    answering: Promise.resolve(),
+  };
   const routes = fakeService(ApplicationsService, {
-    getExport: async ({ exportId }) => {
+    getExport: async ({ exportId, withSin }) => {
       state.asked += 1;
+      state.askedWithSin = withSin;
       await state.answering;
       if (state.isUnavailable) throw unavailable('unavailable for the test');
       const found = exports.get(exportId) ?? 'export_deleted';

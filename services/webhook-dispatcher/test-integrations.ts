@@ -28,6 +28,8 @@ const initialState = () => ({
   withoutGrants: new Set<string>(),
   /** The event filters, by destination. */
   eventFilters: new Map<string, readonly string[]>(),
+  /** The integrations with READ_SIN. */
+  sinReaders: new Set<string>(),
   /** The rate limits, by destination. */
   rateLimits: new Map<string, number>(),
   findRecipientsCalls: 0,
@@ -163,6 +165,7 @@ function destinationsRoutes(
             ...withIds(it, destinations.get(it)),
             events: [...(state.eventFilters.get(it) ?? [])],
             deliveriesPerSecond: state.rateLimits.get(it),
+            readsSin: state.sinReaders.has(it),
           })),
         };
       }),

@@ -29,9 +29,20 @@ describe('an exported application reaches its one integration, whole', () => {
     const { body } = await platform.api.get('/openapi.json');
     const content = body.webhooks.applicationExported.post.requestBody.content['application/json'];
     example = content.example;
+    await permit(['READ_SIN']);
   });
   afterAll(() => platform.close());
   beforeEach(() => platform.resetInbox());
+
+  /** Gives the integration that exports to itself these permissions alone. */
+  async function permit(permissions: string[]): Promise<void> {
+    const { integrationId, keys } = platform.demo;
+    const registered = { integrationId, name: 'Maple Lending Bridge', permissions };
+    const options = { key: keys.platform };
+    expect((await platform.api.post('/platform/integrations', registered, options)).status).toBe(
+      201,
+    );
+  }
 
   /** Creates and submits an application with everything that the example has. */
   async function submitExample(): Promise<SubmissionIds> {
@@ -94,6 +105,26 @@ describe('an exported application reaches its one integration, whole', () => {
     test('no field that integrations may read is missing, null or empty', () => {
       expect(FIELDS.filter((path) => isEmpty(at(body, path)))).toEqual([]);
     });
+  });
+
+  test('without READ_SIN an export to oneself has no social insurance number, nor has a replay of an earlier one', async () => {
+    const submission = await submitExample();
+    const whole = await receiveExport(submission);
+    await platform.settle();
+    await platform.inbox.clear();
+    await permit([]);
+    onTestFinished(() => permit(['READ_SIN']));
+    await platform.exportApplication(submission);
+    const path = `/webhook-deliveries/${whole.headers['webhook-id']}/replay`;
+    expect((await platform.api.call('POST', path)).status).toBe(202);
+    const { primaryApplicant, coApplicant, ...others } = bodyOf(whole) as Record<string, Json>;
+    const masked = {
+      ...others,
+      primaryApplicant: { ...primaryApplicant, sin: null },
+      coApplicant: { ...coApplicant, sin: null },
+    };
+    const webhooks = await platform.inbox.waitFor(2);
+    expect(webhooks.map(bodyOf)).toEqual([masked, masked]);
   });
 
   test('a field that nobody gave is null where the interface permits null, and left out elsewhere', async () => {

@@ -1200,8 +1200,9 @@ export type paths = {
          *     addresses and employments, and the worksheet and vehicle of its submission to one creditor. The
          *     integration receives the webhook `applicationExported`.
          *
-         *     The export holds what the application holds now. It is kept encrypted for 45 days, every attempt to
-         *     deliver it has the same bytes, and after the 45 days nothing of it can be sent any more; who exported
+         *     The export holds what the application holds now. Social insurance numbers are null in it, unless the receiving
+         *     integration has the permission `READ_SIN` at the time of the attempt, as also for a replay. It is kept encrypted for 45 days, every attempt to
+         *     deliver it has otherwise the same bytes, and after the 45 days nothing of it can be sent any more; who exported
          *     which application to whom, and when, stays recorded. Each request
          *     makes an export of its own; repeat one with its `Idempotency-Key`.
          *
@@ -1796,8 +1797,8 @@ export type webhooks = {
         /**
          * A finance manager exported an application to your integration
          * @description Posted to your destination's URL with `/application-exported` appended, to the integration that the
-         *     application was exported to and to no other. It holds personal data, the social insurance number
-         *     included: keep it as carefully as the platform does, and never log it.
+         *     application was exported to and to no other. It holds personal data, for an integration with the permission
+         *     `READ_SIN` also social insurance numbers: keep it as carefully as the platform does, and never log it.
          *
          *     Deliveries of one application come in order, so this one is numbered with those of the decisions. A
          *     field that nobody gave is `null` where its type has `null`, and left out otherwise. Amounts are
@@ -2947,7 +2948,7 @@ export type components = {
         ExportedApplicant: {
             firstName: string;
             lastName: string;
-            /** @description Social insurance number, nine digits. */
+            /** @description Social insurance number, nine digits; null without the permission `READ_SIN`. */
             sin: string | null;
             /** Format: date */
             dateOfBirth: string;
@@ -3122,7 +3123,7 @@ export type components = {
         };
         Permissions: components["schemas"]["Permission"][];
         /**
-         * @description `ENQUEUE_RETAILER_CHAT`: comment on behalf of a retailer's user. `READ_SIN`: read whole social insurance numbers in credit files, which are masked otherwise. `FORCE_PULL`: have a credit file pulled again although a recent one is there.
+         * @description `ENQUEUE_RETAILER_CHAT`: comment on behalf of a retailer's user. `READ_SIN`: read whole social insurance numbers in credit files, which are masked otherwise, and in exports, where they are null otherwise. `FORCE_PULL`: have a credit file pulled again although a recent one is there.
          * @enum {string}
          */
         Permission: "ENQUEUE_RETAILER_CHAT" | "READ_SIN" | "FORCE_PULL";

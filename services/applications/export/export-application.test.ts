@@ -36,10 +36,12 @@ const exportIt = (applicationId: string, key?: string, onReplayed = () => {}, ch
     { ...asIntegration(fixture.tenant.retailerId, key), onReplayed },
   );
 
-async function payloadOf(exportId: string) {
+async function payloadTextOf(exportId: string, withSin: boolean): Promise<string> {
   const { forDispatcher } = fixture.applications.service;
-  return JSON.parse((await forDispatcher.getExport({ exportId }, asDispatcher)).payloadJson);
+  return (await forDispatcher.getExport({ exportId, withSin }, asDispatcher)).payloadJson;
 }
+
+const payloadOf = async (exportId: string) => JSON.parse(await payloadTextOf(exportId, true));
 
 async function countExports(): Promise<number> {
   const { rows } = await fixture.applications.sql.query('SELECT count(*)::int AS n FROM exports');
@@ -64,6 +66,16 @@ test('an export has the application with both applicants and the worksheet of th
     relationship: 'IN_LAW',
     worksheet: { frequency: 'BI_WEEKLY', salePrice: { amount: 28_995, currency: 'CAD' } },
   });
+});
+
+test('an export for a receiver without the permission has null for each social insurance number, and is otherwise the same', async () => {
+  const coApplicant = { ...anApplicant(), sin: '130692544' };
+  const { applicationId } = await submitNew({ coApplicant, relationship: Relationship.SPOUSE });
+  const { exportId } = await exportIt(applicationId);
+  const whole = await payloadTextOf(exportId, true);
+  const masked = await payloadTextOf(exportId, false);
+  expect(masked).not.toBe(whole);
+  expect(masked).toBe(whole.replaceAll(/"sin":"(046454286|130692544)"/g, '"sin":null'));
 });
 
 test('an application without a co-applicant is exported with null for the co-applicant and the relationship', async () => {

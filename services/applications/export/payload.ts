@@ -34,6 +34,15 @@ export function exportPayload(
   };
 }
 
+/** The JSON text of a payload with null for the social insurance number of each applicant; the rest stays as it is. */
+export function withoutSins(text: string): string {
+  const payload = JSON.parse(text);
+  for (const applicant of [payload.primaryApplicant, payload.coApplicant]) {
+    if (applicant) applicant.sin = null;
+  }
+  return JSON.stringify(payload);
+}
+
 function applicantPayload(applicant: Applicant) {
   return {
     firstName: applicant.firstName,

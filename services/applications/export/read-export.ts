@@ -6,6 +6,7 @@ import { type Fault, notFound } from '@creditlane/rpc/fault';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findDataKeys } from '../store/applicant-data-keys.ts';
 import { findExport } from '../store/exports.ts';
+import { withoutSins } from './payload.ts';
 import { openPayload } from './sealed-payload.ts';
 
 export interface ReadExportDeps {
@@ -17,14 +18,14 @@ export interface ReadExportDeps {
 }
 
 /**
- * The JSON text of the payload, the same on every read.
+ * The JSON text of the payload, the same on every read; without `withSin`, social insurance numbers are null in it.
  *
  * @throws Fault `export_deleted` after the retention or the erasure of an applicant, `export_unreadable` when the payload cannot be
  * decrypted, because its bytes or the key ring are wrong
  */
 export async function readExport(
   { owner, keyRing, log }: ReadExportDeps,
-  exportId: string,
+  { exportId, withSin }: { exportId: string; withSin: boolean },
 ): Promise<string> {
   const row = await findExport(owner, exportId);
   if (!row) throw exportDeleted();
@@ -33,7 +34,8 @@ export async function readExport(
     const dataKeys = await findDataKeys(owner, keyRing, applicationId, retailerId);
     if (dataKeys === 'destroyed') throw exportDeleted();
     const sealedBy = sealedWith === null ? dataKeys : undefined;
-    return openPayload(keyRing, sealedBy, sealed, exportId, retailerId);
+    const text = openPayload(keyRing, sealedBy, sealed, exportId, retailerId);
+    return withSin ? text : withoutSins(text);
   } catch (err) {
     if (!(err instanceof SealError)) throw err;
     log.error({ err, exportId }, 'an export cannot be decrypted, so its webhook is not sent');

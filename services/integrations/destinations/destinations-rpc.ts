@@ -49,6 +49,7 @@ export function destinationsRoutes(deps: DestinationsDeps): ServiceRoutes {
         revision: row.revision,
         events: row.events ?? [],
         deliveriesPerSecond: row.deliveriesPerSecond ?? undefined,
+        readsSin: row.readsSin,
         secrets: unsealSecrets(row),
       }));
       return { destinations };

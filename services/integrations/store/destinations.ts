@@ -89,6 +89,8 @@ export interface Destination {
   events: string[] | null;
   /** The rate limit: how many attempts at webhooks may begin in a second; null where there is none. */
   deliveriesPerSecond: number | null;
+  /** Whether the integration has the permission READ_SIN. */
+  readsSin: boolean;
   /** The newest secret. */
   sealed: Buffer;
   /** The earlier secrets that still sign, the newest first. */
@@ -105,9 +107,10 @@ const selectDestinations = defineStatement<DestinationRow>(
   `SELECT destinations.id, destinations.integration_id AS "integrationId", url, revision,
      CASE WHEN events_revision = revision THEN events END AS events,
      CASE WHEN rate_revision = revision THEN deliveries_per_second END AS "deliveriesPerSecond",
-     destinations.sealed_secret AS sealed,
+     'READ_SIN' = ANY (permissions) AS "readsSin", destinations.sealed_secret AS sealed,
      previous.id AS "previousId", previous.sealed_secret AS "previousSealed"
-   FROM destinations LEFT JOIN previous_secrets AS previous
+   FROM destinations JOIN integrations ON integrations.id = destinations.integration_id
+   LEFT JOIN previous_secrets AS previous
      ON previous.destination_id = destinations.id AND previous.signs_until > $2
    WHERE destinations.id = ANY ($1::uuid[])
    ORDER BY destinations.id, previous.replaced_at DESC, previous.id DESC`,

@@ -36,6 +36,8 @@ export interface Destination {
   readonly events: readonly string[];
   /** How many attempts may begin in a second; undefined where there is no limit. */
   readonly deliveriesPerSecond?: number | undefined;
+  /** Whether the integration may read social insurance numbers. */
+  readonly readsSin: boolean;
   /** The live secrets, newest first; none when the newest cannot be opened. */
   readonly keys: readonly KeyObject[];
 }
@@ -225,13 +227,15 @@ function grantQueryOf(
 }
 
 function toDestination(message: DestinationMessage): Destination {
-  const { integrationId, revision, url, events, deliveriesPerSecond, secrets } = message;
+  const { secrets, ...settings } = message;
+  const { integrationId, revision, url, events, deliveriesPerSecond, readsSin } = settings;
   return {
     integrationId,
     revision,
     url,
     events,
     deliveriesPerSecond,
+    readsSin,
     keys: secrets.map((secret) => createSecretKey(secret)),
   };
 }

@@ -22,7 +22,7 @@ async function endRemoved(): Promise<readonly string[]> {
       destinations: {
         getUncached: async (id) => {
           const found = destinations.get(id);
-          return found && { ...found, integrationId: id, events: [], keys: [] };
+          return found && { ...found, integrationId: id, events: [], readsSin: false, keys: [] };
         },
       },
       queue: {
@@ -107,7 +107,14 @@ test('a round continues after the destinations of the round before', async () =>
     destinations: {
       getUncached: async (id: string) => {
         asked.push(id);
-        return { integrationId: id, revision: 1, url: 'https://a.example/', events: [], keys: [] };
+        return {
+          integrationId: id,
+          revision: 1,
+          url: 'https://a.example/',
+          events: [],
+          readsSin: false,
+          keys: [],
+        };
       },
     },
     queue: { dropEnded: () => {}, add: () => {} },

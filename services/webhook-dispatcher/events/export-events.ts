@@ -6,6 +6,7 @@ import type {
 import { createSchemaCompiler } from './body-schema.ts';
 import payloadSchema from './schemas/application-exported.json' with { type: 'json' };
 import {
+  type ContentReader,
   type GrantQuery,
   occurredAt,
   type RecipientLookup,
@@ -17,9 +18,9 @@ import {
 /**
  * Finds the payload of an export, which holds personal data, so that the dispatcher stores the export's id
  * only. An export has one payload: the applications service stores its text, and JSON keeps the order of
- * members, so that every attempt has the same bytes.
+ * members, so that every attempt has the same bytes, unless the receiver's permission to read social insurance numbers changes.
  */
-export type FindExport = (exportId: string, traceparent: string | undefined) => Promise<object>;
+export type FindExport = (exportId: string, reader: ContentReader) => Promise<object>;
 
 const renderBody = createSchemaCompiler()(payloadSchema);
 

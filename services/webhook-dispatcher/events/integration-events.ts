@@ -45,7 +45,7 @@ export function integrationSource(
     rendering: {
       at: 'sending',
       reference: ({ enablementId }) => enablementId,
-      payload: async (enablementId, traceparent) =>
+      payload: async (enablementId, { traceparent }) =>
         payloadOf(await findEnablement(enablementId, traceparent)),
     },
   };

@@ -1,6 +1,6 @@
 /** The body of a stored message. */
 import type { RenderedBody } from './body-schema.ts';
-import type { WebhookEventType } from './webhook-event-type.ts';
+import type { ContentReader, WebhookEventType } from './webhook-event-type.ts';
 
 /** What is stored of a body: itself, or the reference from which it is rendered each time. */
 export interface StoredContent {
@@ -15,11 +15,11 @@ export interface StoredContent {
 export async function findBody(
   { name, rendering, renderBody }: Pick<WebhookEventType, 'name' | 'rendering' | 'renderBody'>,
   { body, reference }: StoredContent,
-  traceparent: string | undefined,
+  reader: ContentReader,
 ): Promise<RenderedBody> {
   if (body !== null) return { body, mismatch: undefined };
   if (rendering.at !== 'sending' || reference === null) {
     throw new Error(`a ${name} without a body and a reference cannot be rendered`);
   }
-  return renderBody(await rendering.payload(reference, traceparent));
+  return renderBody(await rendering.payload(reference, reader));
 }

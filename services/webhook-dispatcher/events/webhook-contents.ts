@@ -9,8 +9,8 @@ import { ContentLostError } from './webhook-event-type.ts';
 
 /** Rejects with the fault of the applications service while it is unavailable. */
 export function exportFinder(applications: PeerClient<typeof ApplicationsService>): FindExport {
-  return async (exportId, traceparent) => {
-    const found = applications.getExport({ exportId }, { traceparent });
+  return async (exportId, { readsSin, traceparent }) => {
+    const found = applications.getExport({ exportId, withSin: readsSin }, { traceparent });
     const { payloadJson } = await contentOrLost(found);
     return JSON.parse(payloadJson);
   };

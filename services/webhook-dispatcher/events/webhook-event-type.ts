@@ -81,13 +81,19 @@ export interface RenderedWhenSent<Event> {
   /** What `payload` needs to find the content: nothing that must not be stored in the clear. */
   reference(event: Event): string;
   /**
-   * Must return the same payload for a reference every time, since a receiver may get several attempts.
+   * Must return the same payload for a reference and what the reader may read every time, since a receiver may get several attempts.
    * Rejects when the content cannot be read now: the delivery stays due, and no attempt is counted. Rejects
    * with a `ContentLostError` when the content can never be read again: the delivery becomes dead.
-   *
-   * @param traceparent of the attempt
    */
-  payload(reference: string, traceparent: string | undefined): Promise<object>;
+  payload(reference: string, reader: ContentReader): Promise<object>;
+}
+
+/** For whom a content is read. */
+export interface ContentReader {
+  /** Whether social insurance numbers may be in it. */
+  readonly readsSin: boolean;
+  /** Of the attempt. */
+  readonly traceparent: string | undefined;
 }
 
 /**

@@ -35,7 +35,7 @@ export async function requireGrant(
   // A newer version may have stored an event type that this one does not know, and does not send.
   if (eventType === undefined) return;
   const isGranted = async () => {
-    const found = await findBody(eventType, { body, reference }, traceparent);
+    const found = await findBody(eventType, { body, reference }, { readsSin: false, traceparent });
     return destinations.isGranted(JSON.parse(found.body), identity.subject, traceparent);
   };
   const limited = withTimeLimit(isGranted(), {

@@ -18,6 +18,7 @@ const found: Destination = {
   revision: 1,
   url: 'https://receiver.example/',
   events: [],
+  readsSin: false,
   keys: [createSecretKey(randomBytes(32))],
 };
 

@@ -13,6 +13,7 @@ import { isSuccess, type Outcome } from '../egress/exchange.ts';
 import { findBody } from '../events/message-body.ts';
 import {
   ContentLostError,
+  type ContentReader,
   GRANT_MISSING,
   type WebhookEventType,
 } from '../events/webhook-event-type.ts';
@@ -162,7 +163,8 @@ async function tryToSend(
       // Tried again like a failure of the receiver: the operator restores the key, or the secret is rotated.
       return { ...unsent, outcome: { kind: 'failed', reason: SECRET_UNREADABLE } };
     }
-    const content = await findContent(deps, eventType, delivery, traceparent);
+    const reader = { readsSin: destination.readsSin, traceparent };
+    const content = await findContent(deps, eventType, delivery, reader);
     if (content.kind === 'missing') return WITHOUT_CONTENT;
     if (content.kind === 'unsendable') return unsendable(content.reason);
     const { body } = content;
@@ -233,10 +235,10 @@ async function findContent(
   deps: AttemptDeps,
   eventType: WebhookEventType,
   delivery: LeasedDelivery,
-  traceparent: string | undefined,
+  reader: ContentReader,
 ): Promise<FoundContent> {
   try {
-    const { body, mismatch } = await findBody(eventType, delivery, traceparent);
+    const { body, mismatch } = await findBody(eventType, delivery, reader);
     return mismatch === undefined
       ? { kind: 'found', body }
       : { kind: 'unsendable', reason: mismatch };
@@ -254,20 +256,20 @@ function warnUntried({ log }: AttemptDeps, { id, traceparent }: LeasedDelivery, 
 }
 
 /**
- * Whether the destination was removed or set anew since it was found. Without an answer in time it counts as unchanged: a slow
+ * Whether the destination was removed or set anew since it was found, or its integration may read more or less. Without an answer in time it counts as unchanged: a slow
  * integrations service would else use up the permits of a limited destination, and nothing would be sent to it.
  */
 async function hasChanged(
   { destinations }: AttemptDeps,
   { destinationId, traceparent }: LeasedDelivery,
-  { revision }: Destination,
+  { revision, readsSin }: Destination,
 ): Promise<boolean> {
   const lookup = withTimeLimit(destinations.getUncached(destinationId, traceparent ?? undefined), {
     limitMs: MAX_SECOND_LOOKUP_MS,
     makeError: () => new Error(`no answer within ${MAX_SECOND_LOOKUP_MS} ms`),
   });
   return lookup.then(
-    (present) => present?.revision !== revision,
+    (present) => present?.revision !== revision || present.readsSin !== readsSin,
     () => false,
   );
 }

@@ -29,6 +29,7 @@ function postWhileClockIsSet(setByMs: number) {
         revision: 1,
         url: 'https://receiver.example',
         events: [],
+        readsSin: false,
         keys: [createSecretKey(Buffer.from('secret'))],
       },
     },

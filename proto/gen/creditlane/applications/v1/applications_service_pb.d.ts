@@ -371,6 +371,13 @@ export declare type GetExportRequest = Message<"creditlane.applications.v1.GetEx
    * @generated from field: string export_id = 1;
    */
   exportId: string;
+
+  /**
+   * Whether the receiver may read social insurance numbers. Without it, they are null in the payload.
+   *
+   * @generated from field: bool with_sin = 2;
+   */
+  withSin: boolean;
 };
 
 /**
@@ -698,7 +705,7 @@ export declare const ApplicationsService: GenService<{
     output: typeof ExportApplicationResponseSchema;
   },
   /**
-   * Returns the payload of an export: for one id always the same. 45 days after the export, and once an applicant of
+   * Returns the payload of an export: for one id always the same, apart from social insurance numbers. 45 days after the export, and once an applicant of
    * the application is erased, the error is NOT_FOUND with code "export_deleted"; for an export that cannot be
    * decrypted it is "export_unreadable".
    *

@@ -847,6 +847,13 @@ export declare type Destination = Message<"creditlane.integrations.v1.Destinatio
    * @generated from field: optional uint32 deliveries_per_second = 7;
    */
   deliveriesPerSecond?: number | undefined;
+
+  /**
+   * Whether the integration has the permission READ_SIN.
+   *
+   * @generated from field: bool reads_sin = 8;
+   */
+  readsSin: boolean;
 };
 
 /**
@@ -1052,7 +1059,7 @@ export enum Permission {
   ENQUEUE_RETAILER_CHAT = 1,
 
   /**
-   * Reads whole social insurance numbers in credit files.
+   * Reads whole social insurance numbers in credit files and exports.
    *
    * @generated from enum value: PERMISSION_READ_SIN = 2;
    */
