@@ -64,6 +64,7 @@ test('every section of the credit file is in the answer of a persona', () => {
   }
   expect([...sections].sort()).toMatchInlineSnapshot(`
     [
+      "alsoReported",
       "bankruptcies",
       "bureau",
       "collections",
@@ -71,6 +72,7 @@ test('every section of the credit file is in the answer of a persona', () => {
       "customerNumber",
       "fileSinceDate",
       "foreignInquiries",
+      "hitStrength",
       "hitType",
       "id",
       "language",
@@ -84,6 +86,7 @@ test('every section of the credit file is in the answer of a persona', () => {
       "specialServices",
       "subject",
       "trades",
+      "warnings",
     ]
   `);
 });

@@ -116,6 +116,11 @@ export const BUREAU_SETTINGS = {
       default: '',
       about: 'The value of the placeholder `certificate`.',
     }),
+    paymentPattern: setting.oneOf('TRANSUNION_PAYMENT_PATTERN', ['NEWEST_FIRST', 'OLDEST_FIRST'], {
+      default: 'NEWEST_FIRST',
+      about:
+        'Whether the payment pattern of a trade begins with the newest month, at its start date, and goes back, or with the oldest.',
+    }),
     contentType: setting.parsed('TRANSUNION_CONTENT_TYPE', parseHeaderValue, {
       type: 'text',
       default: 'text/xml; charset=utf-8',

@@ -40,21 +40,28 @@ export interface BureauRequest {
 }
 
 /**
- * A code of an answer for which neither the code tables nor the interface have a value; one entry for each
- * occurrence.
+ * A code of an answer for which neither the code tables nor the interface have a value, or whose description names another
+ * value; one entry for each occurrence.
  */
 export interface UnknownCode {
   /** The element of the answer, such as "CNTrade/PaymentRate". */
   section: string;
   /**
-   * At most 12 characters. In brackets, such as "(not a date)", it says what else was left out, whose text may be
-   * personal data.
+   * At most 12 characters, and "(described otherwise)" behind them. In brackets alone, such as "(not a date)", it says what
+   * else was left out, whose text may be personal data.
    */
   code: string;
 }
 
 /** Why a bureau that has got an inquiry makes no credit file of it. */
 export type RefusalReason = 'credentials' | 'rejected' | 'unavailable';
+
+/** One of the errors in a bureau's answer. */
+export interface BureauError {
+  readonly code: string;
+  /** The element of the request that the error is about, where the bureau names it. */
+  readonly element?: string;
+}
 
 /** How well the person of a file agrees with the one who was asked about. */
 export type FileMatch = Exclude<SubjectMatch, { kind: 'OTHER' }>;
@@ -69,7 +76,13 @@ export type BureauAnswer =
     }
   /** Reports that are all about other persons than the one who was asked about. Nothing of them is kept. */
   | { kind: 'foreign' }
-  | { kind: 'refused'; reason: RefusalReason; code: string }
+  | {
+      kind: 'refused';
+      reason: RefusalReason;
+      code: string;
+      /** All errors of the answer: the first is the one that decides. Absent where the HTTP status alone refuses. */
+      errors?: readonly BureauError[];
+    }
   /** No answer of the bureau's format: nothing is known about the inquiry. The problem quotes nothing of the answer. */
   | { kind: 'malformed'; problem: string };
 

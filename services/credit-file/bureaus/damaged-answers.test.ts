@@ -3,16 +3,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findSchemaFaults } from '../test-credit-file-schema.ts';
-import { readXml, type XmlElement } from './answer/xml-document.ts';
 import {
   equifaxAnswer,
   type FormatName,
   GOLDEN_INQUIRIES,
   readAnswer,
-  readFile,
   transUnionAnswer,
 } from './test-formats.ts';
-import { escapeXml } from './xml-text.ts';
 
 const golden = (name: string) => readFileSync(join(import.meta.dirname, 'golden', name));
 const WHOLE: Record<FormatName, Buffer> = {
@@ -68,19 +65,6 @@ describe.each(['equifax', 'transunion'] as const)('an answer of %s', (name) => {
     );
   });
 
-  test('with its elements in another order gives the same file', () => {
-    const inquiry = GOLDEN_INQUIRIES[name];
-    const { file } = readFile(name, whole, inquiry);
-    const root = readXml(whole);
-    fc.assert(
-      fc.property(fc.infiniteStream(fc.nat()), (numbers) => {
-        const order = () => numbers.next().value;
-        expect(readFile(name, writeShuffled(root, order), inquiry).file).toEqual(file);
-      }),
-      { numRuns: 20 },
-    );
-  });
-
   test('of any bytes is malformed', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
@@ -95,15 +79,4 @@ function expectDescribed(name: FormatName, body: Uint8Array): void {
   const answer = readAnswer(name, body, GOLDEN_INQUIRIES[name]);
   expect(['malformed', 'refused', 'foreign', 'file']).toContain(answer.kind);
   if (answer.kind === 'file') expect(findSchemaFaults(answer.file)).toEqual([]);
-}
-
-/** The document with the children of each element in the order of these numbers, unless they are a list. */
-function writeShuffled(element: XmlElement, order: () => number): string {
-  const { name, attributes, text, children } = element;
-  const isList = new Set(children.map((child) => child.name)).size < children.length;
-  const keyed = children.map((child) => ({ child, key: isList ? 0 : order() }));
-  const shuffled = keyed.sort((one, other) => one.key - other.key).map(({ child }) => child);
-  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeXml(value)}"`);
-  const contents = shuffled.map((child) => writeShuffled(child, order)).join('');
-  return `<${name}${written.join('')}>${escapeXml(text)}${contents}</${name}>`;
 }

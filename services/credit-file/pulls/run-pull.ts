@@ -247,7 +247,14 @@ function endingOf(
     return failed('MALFORMED_ANSWER', true);
   }
   // A code of other characters may repeat the inquiry.
-  const bureauCode = /^[\w.-]{1,20}$/.test(answer.code) ? answer.code : undefined;
-  log.info({ pullId, source, bureauCode }, 'a bureau refused an inquiry');
+  const bureauCode = isPlainCode(answer) ? answer.code : undefined;
+  log.info(
+    { pullId, source, bureauCode, errors: answer.errors?.filter(isPlainCode) },
+    'a bureau refused an inquiry',
+  );
   return { ...failed(FAILURE_OF_REFUSAL[answer.reason], true), bureauCode };
+}
+
+function isPlainCode({ code }: { code: string }): boolean {
+  return /^[\w.-]{1,20}$/.test(code);
 }

@@ -12,6 +12,8 @@ const NOT_A_SIN = '(not a SIN)';
 /** The description of an element without a code is unknown. */
 const NO_CODE = '(none)';
 const NOT_A_CODE = '(not a code)';
+/** Behind a code: its description names another value of the interface, which is used. */
+const OTHER_DESCRIPTION = '(described otherwise)';
 /** With fewer digits than a SIN or a telephone number has, also where signs part them. */
 const CODE = /^(?!(?:\D*\d){6})[\w .,:/+*#-]{1,12}$/;
 
@@ -25,6 +27,8 @@ export interface AnswerValueOptions {
 export class AnswerValues {
   readonly #options: AnswerValueOptions;
   readonly unknownCodes: UnknownCode[] = [];
+  /** The wordings of the descriptions that came: most of them come many times. */
+  readonly #wordings = new Map<string, string>();
 
   constructor(options: AnswerValueOptions) {
     this.#options = options;
@@ -60,16 +64,30 @@ export class AnswerValues {
     return this.#dateOf(this.text(from, path), from, path);
   }
 
-  /** As `date`, but yyyy-MM of a text without a day. Counts nothing. */
-  dateOrMonth(from: XmlElement, path: string): string | undefined {
-    const text = this.text(from, path) ?? '';
-    const date = readDate(text, this.#options.partialDateDay);
-    return /^\d{4}-\d{2}$/.test(text) ? date?.slice(0, 7) : date;
+  /**
+   * Dates by the names of their fields, as `date`, with the names of those that have no day in the answer.
+   * @param paths where each date is; `@name` is an attribute of the element
+   */
+  dates<Name extends string>(from: XmlElement, paths: Readonly<Record<Name, string>>): Dates<Name> {
+    const dates: Record<string, string> = {};
+    const datesWithoutDay: string[] = [];
+    for (const [name, path] of Object.entries<string>(paths)) {
+      const text = path.startsWith('@')
+        ? from.attributes[path.slice(1)]?.trim() || undefined
+        : this.text(from, path);
+      const date = this.#dateOf(text, from, path);
+      if (date === undefined) continue;
+      dates[name] = date;
+      if (isMonth(text)) datesWithoutDay.push(name);
+    }
+    return { ...dates, ...(datesWithoutDay.length > 0 && { datesWithoutDay }) } as Dates<Name>;
   }
 
-  /** As `date`, of an attribute. */
-  dateAttribute(from: XmlElement, name: string): string | undefined {
-    return this.#dateOf(from.attributes[name]?.trim() || undefined, from, `@${name}`);
+  /** As `date`, but yyyy-MM of a text without a day. Counts nothing. */
+  dateOrMonth(from: XmlElement, path: string): string | undefined {
+    const text = this.text(from, path);
+    const date = readDate(text ?? '', this.#options.partialDateDay);
+    return isMonth(text) ? date?.slice(0, 7) : date;
   }
 
   /** Nine digits. Nine zeros are a filler. */
@@ -98,7 +116,10 @@ export class AnswerValues {
     return this.lookUp(from, path, { code, description, table, values });
   }
 
-  /** The value of a code or description that stands at `path`. */
+  /**
+   * The value of a code or description that stands at `path`. A description that names another value of the interface
+   * than the table overrules it, and the conflict is counted.
+   */
   lookUp<T extends string>(
     from: XmlElement,
     path: string,
@@ -107,11 +128,22 @@ export class AnswerValues {
     const { code, description, table, values } = it;
     if (code === '' && description === '') return undefined;
     const byCode = this.#options.tables.codes[table].get(code);
-    if (byCode === null) return undefined;
-    if (isOneOf(values, byCode)) return byCode;
     const byDescription = this.#wordingOf(description);
-    if (isOneOf(values, byDescription)) return byDescription;
-    return this.leaveOut(from, path, code || NO_CODE);
+    if (isOneOf(values, byDescription)) {
+      if (byCode !== undefined && byCode !== byDescription) {
+        this.#count(from, path, `${visibleCode(code)} ${OTHER_DESCRIPTION}`);
+      }
+      return byDescription;
+    }
+    if (byCode === null) return undefined;
+    return isOneOf(values, byCode) ? byCode : this.leaveOut(from, path, code || NO_CODE);
+  }
+
+  /** What a factor of a score is in words: those of the bureau's list, if the tables have them. Zeros are none. */
+  factor(code: string | undefined): string | undefined {
+    const text = code?.trim();
+    if (!hasValue(text)) return undefined;
+    return this.#options.tables.factors.get(text) ?? `factor ${text.replace(/^0+/, '')}`;
   }
 
   /** Whether the code is known, and the interface has no value for it. */
@@ -121,10 +153,11 @@ export class AnswerValues {
 
   /** Counts a value that is left out. */
   leaveOut(from: XmlElement, path: string, code: string): undefined {
-    const section = path === '' ? from.name : `${from.name}/${path}`;
-    const isReason = code.startsWith('(');
-    this.unknownCodes.push({ section, code: isReason || CODE.test(code) ? code : NOT_A_CODE });
-    return undefined;
+    this.#count(from, path, code.startsWith('(') ? code : visibleCode(code));
+  }
+
+  #count(from: XmlElement, path: string, code: string): void {
+    this.unknownCodes.push({ section: path === '' ? from.name : `${from.name}/${path}`, code });
   }
 
   #dateOf(text: string | undefined, from: XmlElement, path: string): string | undefined {
@@ -134,14 +167,36 @@ export class AnswerValues {
 
   /** The wording of the interface's values: capitals, apostrophes dropped, one _ for all other signs. */
   #wordingOf(description: string): string {
-    const { words, descriptions } = this.#options.tables;
-    const plain = description.toUpperCase().replace(/['’]/g, '');
-    const joined = plain.replace(/[^A-Z0-9]+/g, '_').replace(/^_|_$/g, '');
-    const replaced = [...words].reduce((wording, [from, to]) => {
-      return `_${wording}_`.replaceAll(`_${from}_`, `_${to}_`).slice(1, -1);
-    }, joined);
-    return descriptions.get(replaced) ?? replaced;
+    const known = this.#wordings.get(description);
+    if (known !== undefined) return known;
+    const wording = wordingOf(description, this.#options.tables);
+    this.#wordings.set(description, wording);
+    return wording;
   }
+}
+
+function wordingOf(description: string, { words, descriptions }: CodeTables): string {
+  const plain = description.toUpperCase().replace(/['’]/g, '');
+  const joined = plain.replace(/[^A-Z0-9]+/g, '_').replace(/^_|_$/g, '');
+  const replaced = [...words].reduce((wording, [from, to]) => {
+    return `_${wording}_`.replaceAll(`_${from}_`, `_${to}_`).slice(1, -1);
+  }, joined);
+  return descriptions.get(replaced) ?? replaced;
+}
+
+function visibleCode(code: string): string {
+  return CODE.test(code) ? code : NOT_A_CODE;
+}
+
+/** Dates of one object of a credit file, all yyyy-MM-dd. */
+export type Dates<Name extends string> = { [Field in Name]?: string } & {
+  /** The fields whose day is not known. */
+  datesWithoutDay?: string[];
+};
+
+/** Whether the text of a date has year and month only. */
+function isMonth(text = ''): boolean {
+  return /^\d{4}-\d{2}$/.test(text);
 }
 
 /** Whether there is a text, and not of zeros alone, which are a filler. */
@@ -175,8 +230,14 @@ export function readName(from: XmlElement | undefined, values: AnswerValues) {
     firstName: values.text(from, 'FirstName'),
     middleName: values.text(from, 'MiddleName'),
     lastName: values.text(from, 'LastName'),
-    suffix: values.text(from, 'Suffix'),
+    suffix: values.text(from, 'Suffix') ?? wordsOf(findElement(from, 'Suffix')),
   };
+}
+
+/** The description of a coded element, or else its code. */
+export function wordsOf(element: XmlElement | undefined): string | undefined {
+  const { description, code } = element?.attributes ?? {};
+  return description?.trim() || code?.trim() || undefined;
 }
 
 /** The value of a score: digits, after a sign or leading zeros, or a word such as "N/A". */

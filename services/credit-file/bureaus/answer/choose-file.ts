@@ -1,7 +1,7 @@
 /** Decides which of an answer's reports is the file of the person who was asked about. */
 import type { CreditFile } from '../../credit-file.ts';
 import type { BureauAnswer, FileMatch, Inquiry, UnknownCode } from '../bureau.ts';
-import { matchSubject, type Person, type SubjectMatch } from './match-subject.ts';
+import { type Difference, matchSubject, type Person, type SubjectMatch } from './match-subject.ts';
 
 /** A report as a format has read it. */
 export interface ReadReport {
@@ -11,6 +11,8 @@ export interface ReadReport {
   readonly subject: Person;
   /** The reference of the inquiry as the bureau repeats it. */
   readonly reference: string | undefined;
+  /** What else it repeats of the request that is not what was sent. */
+  readonly doubts?: readonly Difference[];
 }
 
 const FOREIGN: BureauAnswer = { kind: 'foreign' };
@@ -47,7 +49,11 @@ function isHit({ file }: ReadReport): boolean {
 
 function matchReport(report: ReadReport, { reference, subject }: Inquiry): SubjectMatch {
   if (isOtherReference(reference, report.reference)) return { kind: 'OTHER' };
-  return matchSubject(subject, report.subject);
+  const match = matchSubject(subject, report.subject);
+  const differences = match.kind === 'PARTIAL' ? match.differences : [];
+  const [first, ...others] = [...differences, ...(report.doubts ?? [])];
+  if (match.kind === 'OTHER' || first === undefined) return match;
+  return { kind: 'PARTIAL', differences: [first, ...others] };
 }
 
 /** A bureau may keep the beginning or the end of a long reference only, in capitals and without its hyphens. */

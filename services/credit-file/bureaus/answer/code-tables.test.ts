@@ -6,7 +6,7 @@ import { CodeTableError, readCodeTables } from './code-tables.ts';
 test('without overrides the tables are those of the bureaus’ files', () => {
   const { equifax, transUnion } = readCodeTables();
   expect(equifax.codes.hitType.get('1')).toBe('HIT');
-  expect(equifax.codes.legalItemType.get('FO')).toBeNull();
+  expect(transUnion.codes.otherName.get('Primary')).toBeNull();
   expect(transUnion.codes.paymentRate.get('01')).toBe('PAID_AS_AGREED_AND_UP_TO_DATE');
   expect(transUnion.codes.paymentRate.get('1')).toBeUndefined();
 });

@@ -46,6 +46,8 @@ export interface CodeTables {
   readonly words: ReadonlyMap<string, string>;
   /** The paths of elements whose names are not publicly known, by the names of `elements` in the bureau's file. */
   readonly elements: ReadonlyMap<string, string>;
+  /** The words of the factors of scores, by their codes. */
+  readonly factors: ReadonlyMap<string, string>;
 }
 
 export interface BureauCodeTables {
@@ -76,7 +78,7 @@ export function readCodeTables(overrides = ''): BureauCodeTables {
 }
 
 /** The tables that have no codes. */
-const OTHER_TABLES: ReadonlySet<string> = new Set(['descriptions', 'words', 'elements']);
+const OTHER_TABLES: ReadonlySet<string> = new Set(['descriptions', 'words', 'elements', 'factors']);
 /** Names without a namespace's prefix, which the reader drops. */
 const ELEMENT_PATH = /^[A-Za-z_][\w.-]*(\/[A-Za-z_][\w.-]*)*$/;
 
@@ -119,6 +121,7 @@ function mergeTables(bureau: string, overrides: unknown, problems: string[]): Co
     descriptions: merge('descriptions', isWording),
     words: merge('words', isWording),
     elements: merge('elements', isElementPath),
+    factors: merge('factors', (value) => typeof value === 'string' && value.trim() !== ''),
   };
 }
 

@@ -50,3 +50,8 @@ function findInside(element: XmlElement, names: readonly string[]): XmlElement |
   }
   return undefined;
 }
+
+/** All text of the element and of the elements inside it. */
+export function textOf(element: XmlElement): string {
+  return [element.text, ...element.children.map(textOf)].join(' ').trim();
+}

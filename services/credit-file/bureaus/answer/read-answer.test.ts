@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { INQUIRY } from '../test-formats.ts';
-import { readAnswer, refused } from './read-answer.ts';
+import { readCodeTables } from './code-tables.ts';
+import { readAnswer, refusedBy } from './read-answer.ts';
 
-const refusing = { readRoot: () => refused('unavailable', 'R') };
+const { equifax: tables } = readCodeTables('equifax: { error: { U1: unavailable } }');
+const refusing = { readRoot: () => refusedBy(tables, [{ code: 'U1' }]) };
 const read = (xml: string) => readAnswer(Buffer.from(xml), refusing, INQUIRY);
 
 test('an error in reading makes the answer malformed and shows none of its contents', () => {
@@ -21,8 +23,27 @@ test('the names in an answer that is not well-formed are not shown', () => {
 });
 
 test('the code of a refusal is cut to 40 characters', () => {
-  const answer = refused('rejected', `  ${'c'.repeat(50)}`);
-  expect(answer).toMatchObject({ code: 'c'.repeat(40) });
+  const answer = refusedBy(tables, [{ code: `  ${'c'.repeat(50)}` }]);
+  expect(answer).toMatchObject({ code: 'c'.repeat(40), reason: 'rejected' });
+});
+
+test('of several errors the most lasting one decides, and all are kept', () => {
+  const errors = [{ code: 'U1' }, { code: 'EV304' }, { code: 'E0819' }];
+  expect(refusedBy(tables, errors)).toEqual({
+    ...{ kind: 'refused', reason: 'credentials', code: 'E0819' },
+    errors: [{ code: 'E0819' }, { code: 'U1' }, { code: 'EV304' }],
+  });
+});
+
+test.each([
+  ['DateOfBirth', 'DateOfBirth'],
+  [' Subject/DateOfBirth ', 'Subject/DateOfBirth'],
+  ['1976-02-29', undefined],
+  ['Zoe Roy', undefined],
+  ['', undefined],
+])('of the additional information "%s" the element %s is kept', (detail, element) => {
+  const error = { code: 'E0807', ...(element && { element }) };
+  expect(refusedBy(tables, [{ code: 'E0807', detail }])).toMatchObject({ errors: [error] });
 });
 
 describe('a SOAP fault', () => {

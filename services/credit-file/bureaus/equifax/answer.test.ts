@@ -93,6 +93,34 @@ describe('an answer about persons', () => {
     expect(read('1975-03')).toEqual({ kind: 'foreign' });
   });
 
+  test.each([
+    ['SUBJ', { kind: 'FULL' }],
+    ['subj ', { kind: 'FULL' }],
+    ['', { kind: 'FULL' }],
+    ['COAP', { kind: 'PARTIAL', differences: ['SUBJECT_TYPE'] }],
+  ])('with the subject type "%s" matches as %o', (type, match) => {
+    const body = answer(own).replace(
+      '<CNConsumerCreditReport>',
+      `<CNConsumerCreditReport subjectType="${type}" multipleNumber="2">`,
+    );
+    expect(readFile('equifax', body).match).toEqual(match);
+  });
+
+  test('with several request numbers, of which one request was sent, prefers the lowest', () => {
+    const numbered = (report: string, number: number) =>
+      report.replace('<EfxReport>', `<EfxReport reportId="1" requestNumber="${number}">`);
+    const third = named('3', 'ONEIL SONS', '1976-02-29');
+    expect(readFile('equifax', answer(numbered(own, 2), numbered(third, 1)))).toMatchObject({
+      file: { id: '3' },
+      match: { kind: 'FULL' },
+    });
+    expect(readFile('equifax', answer(numbered(other, 1), numbered(own, 2)))).toMatchObject({
+      file: { id: '2' },
+      match: { kind: 'PARTIAL', differences: ['REQUEST_NUMBER'] },
+    });
+    expect(readFile('equifax', answer(numbered(own, 7))).match).toEqual({ kind: 'FULL' });
+  });
+
   test('is foreign when its reference is that of another inquiry', () => {
     const withReference = (reference: string) =>
       answer(own).replace(
@@ -113,12 +141,22 @@ describe('an error report', () => {
     ['E9999', 'rejected'],
   ])('with %s is a refusal for the reason "%s"', (code, reason) => {
     const body = `<EfxTransmit>${errorReport(error(code, 'WORDS'))}</EfxTransmit>`;
-    expect(readAnswer('equifax', body)).toEqual({ kind: 'refused', reason, code });
+    expect(readAnswer('equifax', body)).toEqual({
+      ...{ kind: 'refused', reason, code },
+      errors: [{ code }],
+    });
   });
 
-  test('with several errors is a refusal for the credentials if one is about them', () => {
-    const body = errorReport(error('EV304') + error('E0819'));
-    expect(readAnswer('equifax', body)).toMatchObject({ reason: 'credentials', code: 'E0819' });
+  test('with several errors is a refusal for the credentials if one is about them, and keeps all', () => {
+    const missing = error('E0807', 'WORDS').replace(
+      '</Error>',
+      '<AdditionalInformation>DateOfBirth</AdditionalInformation></Error>',
+    );
+    const body = errorReport(error('EV304') + missing + error('E0819'));
+    expect(readAnswer('equifax', body)).toMatchObject({
+      ...{ reason: 'credentials', code: 'E0819' },
+      errors: [{ code: 'E0819' }, { code: 'EV304' }, { code: 'E0807', element: 'DateOfBirth' }],
+    });
   });
 
   test('beside a report without a hit code is a refusal', () => {
@@ -181,12 +219,16 @@ describe('dates and amounts', () => {
     readFile('equifax', equifaxAnswer(`<CNTrades><CNTrade>${contents}</CNTrade></CNTrades>`));
 
   test.each([
-    ['2024-07', '2024-07-01'],
-    ['2024-02-29', '2024-02-29'],
-    [' 20240731 ', '2024-07-31'],
-  ])('the date "%s" is %s', (text, date) => {
-    expect(trade(`<DateOpened>${text}</DateOpened>`).file.trades).toEqual([{ dateOpened: date }]);
-  });
+    ['2024-07', '2024-07-01', ['dateOpened']],
+    ['2024-02-29', '2024-02-29', undefined],
+    [' 20240731 ', '2024-07-31', undefined],
+  ])(
+    'the date "%s" is %s, and the file keeps whether the day is known',
+    (text, dateOpened, names) => {
+      const { trades } = trade(`<DateOpened>${text}</DateOpened>`).file;
+      expect(trades).toEqual([{ dateOpened, ...(names && { datesWithoutDay: names }) }]);
+    },
+  );
 
   test.each([
     '2023-02-29',
@@ -235,48 +277,6 @@ describe('dates and amounts', () => {
   );
 });
 
-describe('extended trades', () => {
-  const trades = '<CNTrade><DateOpened>2024-07</DateOpened></CNTrade>';
-  const read = (extended: string, count = 1) =>
-    readFile(
-      'equifax',
-      equifaxAnswer(
-        `<CNTrades>${trades.repeat(count)}</CNTrades><CNExtendedTrades>${extended}</CNExtendedTrades>`,
-      ),
-    );
-  const opened = (date: string) =>
-    `<CNExtendedTrade><DateOpened>${date}</DateOpened><PortfolioType code="C"/></CNExtendedTrade>`;
-
-  test('give the exact day and the type', () => {
-    expect(read(opened('2024-07-19')).file.trades).toEqual([
-      { dateOpened: '2024-07-19', portfolioType: 'LINE_OF_CREDIT' },
-    ]);
-  });
-
-  test.each([
-    ['R', 'C', 'LINE_OF_CREDIT'],
-    ['I', 'M', 'INSTALMENT'],
-    ['QQ', 'M', 'MORTGAGE'],
-    ['I', 'QQ', 'INSTALMENT'],
-  ])('with a trade of type %s and an extended one of type %s give %s', (type, extended, result) => {
-    const coded = (code: string) => `<PortfolioType code="${code}"/>`;
-    const body = equifaxAnswer(
-      `<CNTrades><CNTrade>${coded(type)}</CNTrade></CNTrades>` +
-        `<CNExtendedTrades><CNExtendedTrade>${coded(extended)}</CNExtendedTrade></CNExtendedTrades>`,
-    );
-    expect(readFile('equifax', body).file.trades).toEqual([{ portfolioType: result }]);
-  });
-
-  test.each([
-    ['of which one is of another month', opened('2024-07-19') + opened('2024-08-19')],
-    ['more than there are trades', opened('2024-07-19').repeat(3)],
-  ])('%s are not used, and are counted', (_name, extended) => {
-    const { file, unknownCodes } = read(extended, 2);
-    expect(file.trades).toEqual(Array(2).fill({ dateOpened: '2024-07-01' }));
-    expect(unknownCodes).toMatchObject([{ code: '(other order)' }]);
-  });
-});
-
 test.each([
   ['046454286', '046454286'],
   ['046-454-286', '046454286'],
@@ -315,11 +315,6 @@ test('elements whose names are not confirmed are read at the paths that an opera
       specialServiceNumber: Member/Number
       specialServiceName: Member/Name
       specialServiceTelephone: Phone
-      extendedTrade: Exact/Line
-      extendedTradeReported: Told
-      extendedTradeOpened: Since
-      extendedTradeLastActivity: Last
-      extendedTradeType: Kind
       employmentStart: From
       employmentEnd: Dates/Until
       employmentCity: Place/City
@@ -328,8 +323,6 @@ test('elements whose names are not confirmed are read at the paths that an opera
   const sections = `<CNEmployments><CNEmployment code="ES"><Employer>Bakery</Employer><From>2019-05</From>
     <Dates><Until>2021-06</Until></Dates><Place><City>Laval</City><Province code="QC"/></Place>
     <Income>04500</Income></CNEmployment></CNEmployments>
-    <CNTrades><CNTrade><DateOpened>2019-04</DateOpened></CNTrade></CNTrades>
-    <Exact><Line><Told>2026-02-14</Told><Since>2019-04-09</Since><Last>2026-02-02</Last><Kind code="C"/></Line></Exact>
     <Services><Service><Reported>2020-02</Reported><Member><Number>481ZZ00001</Number><Name>A member</Name></Member>
     <Phone><AreaCode>800</AreaCode><Number>5550199</Number></Phone></Service></Services>`;
   const options = { tables, partialDateDay: 1, reportRule: 'FIRST' as const };
@@ -344,19 +337,78 @@ test('elements whose names are not confirmed are read at the paths that an opera
           },
         ],
       },
-      trades: [
-        {
-          ...{ dateReported: '2026-02-14', dateOpened: '2019-04-09' },
-          ...{ dateLastActivityOrPayment: '2026-02-02', portfolioType: 'LINE_OF_CREDIT' },
-        },
-      ],
       specialServices: [
         {
           dateReported: '2020-02-01',
-          customer: { id: '481ZZ00001', name: 'A member', phoneNumber: '8005550199' },
+          customer: { id: '481ZZ00001', name: 'A member', phoneNumber: '800-555-0199' },
         },
       ],
     },
     unknownCodes: [],
   });
+});
+
+describe('warnings', () => {
+  const message = (code: string, description: string) =>
+    `<Message code="${code}" description="${description}" priority="1"/>`;
+  const warningsOf = (messages: string, data = '') => {
+    const sections = `<CNFraudWarnings><CNFraudWarning productId="S"><Messages>${messages}</Messages></CNFraudWarning></CNFraudWarnings>`;
+    const warned = `${hitCode('1')}<DataWarningMessages>${data}</DataWarningMessages>`;
+    return readFile('equifax', equifaxAnswer(sections, warned)).file.warnings;
+  };
+
+  test('of fraud and of the data come with code, words and source', () => {
+    const data = '<DataWarningMessage code="4" description="CAUTION - INVALID BIRTHDATE/AGE"/>';
+    expect(warningsOf(message('1', 'POSSIBLE TRUE NAME FRAUD'), data)).toEqual([
+      { code: '1', text: 'POSSIBLE TRUE NAME FRAUD', source: 'FRAUD' },
+      { code: '4', text: 'CAUTION - INVALID BIRTHDATE/AGE', source: 'DATA' },
+    ]);
+  });
+
+  test.each([
+    ['0', 'NO FRAUD INDICATION WAS DETECTED', undefined],
+    ['0', '', undefined],
+    ['', '', undefined],
+    ['0', 'DECEASED', [{ code: '0', text: 'DECEASED', source: 'FRAUD' }]],
+    ['9', '', [{ code: '9', source: 'FRAUD' }]],
+  ])('with code "%s" and words "%s" are %o', (code, description, warnings) => {
+    expect(warningsOf(message(code, description))).toEqual(warnings);
+  });
+});
+
+test('the strength of a hit is kept in words, or by its code without any', () => {
+  const strength = (attributes: string) =>
+    readFile('equifax', equifaxAnswer('', `${hitCode('1')}<HitStrengthIndicator ${attributes}/>`))
+      .file.hitStrength;
+  expect(strength('code="11" description="Regular hit"')).toBe('Regular hit');
+  expect(strength('code="11"')).toBe('11');
+});
+
+test('the reasons why a file is not scored come with their words', () => {
+  const rejected = '<RejectCode code="I" description="Insufficient data"/><RejectCode code="R"/>';
+  const body = equifaxAnswer(
+    `<CNScores><CNScore><RejectCodes>${rejected}</RejectCodes><Reasons><Reason code="00014"/></Reasons></CNScore></CNScores>`,
+  );
+  expect(readFile('equifax', body).file.scores).toEqual([
+    {
+      reasons: ['factor 14'],
+      rejectCodes: ['I', 'R'],
+      rejectReasons: [{ code: 'I', text: 'Insufficient data' }, { code: 'R' }],
+    },
+  ]);
+});
+
+test.each([
+  ['<AreaCode>514</AreaCode><Number>257-4000</Number>', '514-257-4000'],
+  ['<AreaCode>514</AreaCode><Number>2574000</Number>', '514-257-4000'],
+  [
+    '<AreaCode>514</AreaCode><Number>257-4000</Number><Extension>7486</Extension>',
+    '514-257-4000 ext. 7486',
+  ],
+  ['<Number>257-4000</Number>', '257-4000'],
+  ['<Extension>7486</Extension>', 'ext. 7486'],
+])('the telephone %s is "%s"', (telephone, phoneNumber) => {
+  const creditor = `<CreditorId><Telephone><ParsedTelephone>${telephone}</ParsedTelephone></Telephone></CreditorId>`;
+  const body = equifaxAnswer(`<CNTrades><CNTrade>${creditor}</CNTrade></CNTrades>`);
+  expect(readFile('equifax', body).file.trades).toEqual([{ creditor: { phoneNumber } }]);
 });

@@ -3,10 +3,11 @@
 import { type AnswerValueOptions, AnswerValues } from '../answer/answer-values.ts';
 import { chooseFile, type ReadReport } from '../answer/choose-file.ts';
 import { findAnswer, findElement, findElements } from '../answer/find-element.ts';
-import { malformed, refusalReason, refused } from '../answer/read-answer.ts';
+import { malformed, refusedBy } from '../answer/read-answer.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
-import type { BureauAnswer, Inquiry, RefusalReason } from '../bureau.ts';
+import type { BureauAnswer, Inquiry } from '../bureau.ts';
 import { readReport } from './report.ts';
+import { SUBJECT_TYPE } from './request.ts';
 
 export interface EquifaxAnswerOptions extends AnswerValueOptions {
   /** Which of several reports may be the file: the first with a hit and otherwise the first, or the first alone. */
@@ -29,17 +30,44 @@ export function readEquifaxAnswer(
     return malformed('The answer has neither EfxTransmit nor CNErrorReport.');
   // A report without a hit code says nothing about whether the bureau knows the person.
   const reports = findElements(answer, 'EfxReport')
-    .flatMap((report) => findElements(report, 'CNConsumerCreditReports/CNConsumerCreditReport'))
-    .filter((report) => isCoded(findElement(report, HIT_CODE)));
+    .flatMap((answered) =>
+      findElements(answered, 'CNConsumerCreditReports/CNConsumerCreditReport').map((report) => ({
+        report,
+        requestNumber: answered.attributes.requestNumber?.trim() || undefined,
+      })),
+    )
+    .filter(({ report }) => isCoded(findElement(report, HIT_CODE)));
   if (reports.length > 0) {
     const eligible = options.reportRule === 'FIRST' ? reports.slice(0, 1) : reports;
+    const lowest = lowestOf(reports.map(({ requestNumber }) => requestNumber));
     return chooseFile(
-      eligible.map((report) => readWhole(report, options)),
+      eligible.map(({ report, requestNumber }) => ({
+        ...readWhole(report, options),
+        doubts: [
+          ...(isOtherSubjectType(report) ? (['SUBJECT_TYPE'] as const) : []),
+          // One request was sent, so that reports with several numbers answer requests of somebody else, too.
+          ...(requestNumber !== undefined && requestNumber !== lowest
+            ? (['REQUEST_NUMBER'] as const)
+            : []),
+        ],
+      })),
       inquiry,
     );
   }
   const errors = findElements(findAnswer(answer, ['CNErrorReport']), 'Errors/Error');
   return readErrors(errors, options);
+}
+
+/** A number as the bureau writes it; undefined without one. */
+function lowestOf(numbers: readonly (string | undefined)[]): string | undefined {
+  const given = numbers.filter((it) => it !== undefined);
+  return given.toSorted((one, other) => Number(one) - Number(other))[0];
+}
+
+/** A report without a subject type, or with the one that was sent, is about the person of the inquiry. */
+function isOtherSubjectType({ attributes }: XmlElement): boolean {
+  const type = attributes.subjectType?.trim().toUpperCase() ?? '';
+  return type !== '' && type !== SUBJECT_TYPE;
 }
 
 function isCoded(element: XmlElement | undefined): boolean {
@@ -59,14 +87,15 @@ function readWhole(report: XmlElement, options: EquifaxAnswerOptions): ReadRepor
   };
 }
 
-/** Of several errors the one with the most lasting reason counts. */
-const REASONS: readonly RefusalReason[] = ['credentials', 'rejected', 'unavailable'];
-
 function readErrors(errors: readonly XmlElement[], { tables }: EquifaxAnswerOptions): BureauAnswer {
-  const codes = errors.map((error) => findElement(error, 'ErrorCode')?.text ?? '');
-  for (const reason of REASONS) {
-    const code = codes.find((it) => refusalReason(tables, it) === reason);
-    if (code !== undefined) return refused(reason, code);
+  if (errors.length === 0) {
+    return malformed('The answer has neither a report with a hit code nor an error.');
   }
-  return malformed('The answer has neither a report with a hit code nor an error.');
+  return refusedBy(
+    tables,
+    errors.map((error) => ({
+      code: findElement(error, 'ErrorCode')?.text ?? '',
+      detail: findElement(error, 'AdditionalInformation')?.text,
+    })),
+  );
 }

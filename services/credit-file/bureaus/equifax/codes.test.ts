@@ -117,7 +117,7 @@ test.each([
     'legalItems.0.type',
     'SATISFIED_JUDGMENT',
   ],
-  [legalItem(coded('Status', 'S')), 'legalItems.0.status', 'SETTLED'],
+  [legalItem(coded('Status', 'S')), 'legalItems.0.status', 'SATISFIED'],
   [legalItem(coded('Status', 'D')), 'legalItems.0.status', 'DISMISSED'],
   [
     '<CNOtherNames><CNOtherName code="AK"/></CNOtherNames>',
@@ -188,15 +188,15 @@ test('a narrative of another section is left out and counted', () => {
   ]);
 });
 
-test('a foreclosure keeps its other fields and is not counted, because the interface has no such type', () => {
-  const answer = readFile(
+test('a foreclosure keeps its other fields, and is counted, because the interface has no such type', () => {
+  const { file, unknownCodes } = readFile(
     'equifax',
     equifaxAnswer(
-      '<CNLegalItems><CNLegalItem code="FO"><CaseNumber>1</CaseNumber></CNLegalItem></CNLegalItems>',
+      '<CNLegalItems><CNLegalItem code=" FO" description="Foreclosure"><CaseNumber>1</CaseNumber></CNLegalItem></CNLegalItems>',
     ),
   );
-  expect(answer.file.legalItems).toEqual([{ caseNumber: '1' }]);
-  expect(answer.unknownCodes).toEqual([]);
+  expect(file.legalItems).toEqual([{ caseNumber: '1' }]);
+  expect(unknownCodes).toEqual([{ section: 'CNLegalItem', code: 'FO' }]);
 });
 
 test('an empty code with an empty description is absent', () => {
@@ -205,4 +205,35 @@ test('an empty code with an empty description is absent', () => {
     equifaxAnswer(trade(`${coded('PaymentRate', ' ', ' ')}<AccountNumber>1</AccountNumber>`)),
   );
   expect(answer).toMatchObject({ file: { trades: [{ accountNumber: '1' }] }, unknownCodes: [] });
+});
+
+describe('a description that names another value than the table has for the code', () => {
+  test.each([
+    [legalItem(coded('Status', 'S', 'Settled')), 'legalItems', [{ status: 'SETTLED' }]],
+    [legalItem(coded('Status', 'D', 'Satisfied')), 'legalItems', [{ status: 'SATISFIED' }]],
+    [collection(coded('Reason', 'S', 'Other')), 'collections', [{ reason: 'OTHER' }]],
+    [
+      trade(coded('PortfolioType', 'R', 'Line of credit')),
+      'trades',
+      [{ portfolioType: 'LINE_OF_CREDIT' }],
+    ],
+  ])('%s overrules the code, and is counted', (sections, section, value) => {
+    const { file, unknownCodes } = readFile('equifax', equifaxAnswer(sections));
+    expect(file).toMatchObject({ [section]: value });
+    expect(unknownCodes).toMatchObject([
+      { code: expect.stringMatching(/^\w+ \(described otherwise\)$/) },
+    ]);
+  });
+
+  test.each(['One payment past due', 'Deux paiements en retard', ''])(
+    'is needed: with the description "%s" the code stands, and nothing is counted',
+    (description) => {
+      const { file, unknownCodes } = readFile(
+        'equifax',
+        equifaxAnswer(trade(coded('PaymentRate', '2', description))),
+      );
+      expect(file.trades).toEqual([{ paymentRate: 'NOT_MORE_THAN_ONE_PAYMENT_PAST_DUE' }]);
+      expect(unknownCodes).toEqual([]);
+    },
+  );
 });

@@ -29,14 +29,19 @@ export function readMember(
   values: AnswerValues,
   paths: MemberPaths = MEMBER,
 ) {
-  const telephone = findElement(from, paths.telephone);
-  const number = `${values.text(telephone, 'AreaCode') ?? ''}${values.text(telephone, 'Number') ?? ''}`;
-  const extension = values.text(telephone, 'Extension');
   return presentFields({
     id: values.text(from, paths.id),
     name: values.text(from, paths.name),
-    phoneNumber: (extension === undefined ? number : `${number} ext. ${extension}`) || undefined,
+    phoneNumber: readTelephone(findElement(from, paths.telephone), values),
   });
+}
+
+/** "514-257-4000", or "514-257-4000 ext. 22", whether or not the number has its hyphen in the answer. */
+function readTelephone(from: XmlElement | undefined, values: AnswerValues): string | undefined {
+  const number = values.text(from, 'Number')?.replace(/^(\d{3})(\d{4})$/, '$1-$2');
+  const whole = [values.text(from, 'AreaCode'), number].filter((it) => it !== undefined).join('-');
+  const extension = values.text(from, 'Extension');
+  return (extension === undefined ? whole : `${whole} ext. ${extension}`.trim()) || undefined;
 }
 
 export function readNarratives<T extends string>(

@@ -1,15 +1,16 @@
 /** The public records of an Equifax report: bankruptcies, collections, legal items and secured loans. */
 
 import * as permitted from '../../credit-file-values.ts';
-import { type AnswerValues, presentFields, readEach } from '../answer/answer-values.ts';
-import { findElement, findElements } from '../answer/find-element.ts';
+import { type AnswerValues, presentFields, readEach, wordsOf } from '../answer/answer-values.ts';
+import { findElement } from '../answer/find-element.ts';
+import type { ReportSections } from '../answer/report-sections.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 import { readNarratives, readParty } from './party.ts';
 
-export function readBankruptcies(report: XmlElement, values: AnswerValues) {
-  return readEach(findElements(report, 'CNBankruptciesOrActs/CNBankruptcyOrAct'), (it) =>
+export function readBankruptcies(report: ReportSections, values: AnswerValues) {
+  return readEach(report.list('CNBankruptciesOrActs/CNBankruptcyOrAct'), (it) =>
     presentFields({
-      dateFiled: values.date(it, 'DateFiled'),
+      ...values.dates(it, { dateFiled: 'DateFiled' }),
       court: readParty(findElement(it, 'CourtId'), values),
       caseNumber: values.text(it, 'CaseNumberAndTrustee'),
       type: values.code(it, 'Type', 'bankruptcyType', permitted.BANKRUPTCY_TYPES),
@@ -21,7 +22,7 @@ export function readBankruptcies(report: XmlElement, values: AnswerValues) {
           'bankruptcyDisposition',
           permitted.BANKRUPTCY_DISPOSITIONS,
         ),
-        date: values.date(it, 'IntentOrDisposition/Date'),
+        ...values.dates(it, { date: 'IntentOrDisposition/Date' }),
       }),
       liabilityAmount: values.amount(it, 'LiabilityAmount'),
       assetAmount: values.amount(it, 'AssetAmount'),
@@ -30,11 +31,15 @@ export function readBankruptcies(report: XmlElement, values: AnswerValues) {
   );
 }
 
-export function readCollections(report: XmlElement, values: AnswerValues) {
-  return readEach(findElements(report, 'CNCollections/CNCollection'), (it) =>
+export function readCollections(report: ReportSections, values: AnswerValues) {
+  return readEach(report.list('CNCollections/CNCollection'), (it) =>
     presentFields({
       type: values.code(it, '', 'collectionType', permitted.COLLECTION_TYPES),
-      assignedDate: values.date(it, 'AssignedDate'),
+      ...values.dates(it, {
+        assignedDate: 'AssignedDate',
+        dateOfLastPayment: 'DateOfLastPayment',
+        datePaid: 'DatePaid',
+      }),
       agency: readParty(findElement(it, 'AgencyId'), values),
       agencyAccountNumber: values.text(it, 'LedgerNumber'),
       creditor: presentFields({
@@ -44,22 +49,19 @@ export function readCollections(report: XmlElement, values: AnswerValues) {
       reason: values.code(it, 'Reason', 'collectionReason', permitted.COLLECTION_REASONS),
       originalAmount: values.amount(it, 'OriginalAmount'),
       balanceAmount: values.amount(it, 'BalanceAmount'),
-      dateOfLastPayment: values.date(it, 'DateOfLastPayment'),
-      datePaid: values.date(it, 'DatePaid'),
       narratives: readNarratives(it, values, permitted.COLLECTION_NARRATIVES),
     }),
   );
 }
 
-export function readLegalItems(report: XmlElement, values: AnswerValues) {
-  return readEach(findElements(report, 'CNLegalItems/CNLegalItem'), (it) =>
+export function readLegalItems(report: ReportSections, values: AnswerValues) {
+  return readEach(report.list('CNLegalItems/CNLegalItem'), (it) =>
     presentFields({
       type: values.code(it, '', 'legalItemType', permitted.LEGAL_ITEM_TYPES),
-      dateFiled: values.date(it, 'DateFiled'),
+      ...values.dates(it, { dateFiled: 'DateFiled', dateSatisfied: 'DateSatisfied' }),
       court: readParty(findElement(it, 'CourtId'), values),
       caseNumber: values.text(it, 'CaseNumber'),
       status: values.code(it, 'Status', 'legalItemStatus', permitted.LEGAL_ITEM_STATUSES),
-      dateSatisfied: values.date(it, 'DateSatisfied'),
       amount: values.amount(it, 'Amount'),
       defendant: values.text(it, 'Defendant'),
       plaintiff: values.text(it, 'Plaintiff'),
@@ -69,16 +71,15 @@ export function readLegalItems(report: XmlElement, values: AnswerValues) {
   );
 }
 
-export function readSecuredLoans(report: XmlElement, values: AnswerValues) {
-  return readEach(findElements(report, 'CNSecuredLoans/CNSecuredLoan'), (it) =>
+export function readSecuredLoans(report: ReportSections, values: AnswerValues) {
+  return readEach(report.list('CNSecuredLoans/CNSecuredLoan'), (it) =>
     presentFields({
-      dateFiled: values.date(it, 'DateFiled'),
+      ...values.dates(it, { dateFiled: 'DateFiled', maturityDate: 'MaturityDate' }),
       court: readParty(findElement(it, 'CourtId'), values),
       creditor: presentFields({
         nameAddressAndAmount: values.text(it, 'SecuredLoanCreditorId/NameAddressAndAmount'),
       }),
       industry: readIndustry(findElement(it, 'SecuredLoanCreditorId'), values),
-      maturityDate: values.date(it, 'MaturityDate'),
       narratives: readNarratives(it, values, permitted.SECURED_LOAN_NARRATIVES),
     }),
   );
@@ -86,6 +87,5 @@ export function readSecuredLoans(report: XmlElement, values: AnswerValues) {
 
 /** A text, or a coded element, of which the interface has the description. */
 function readIndustry(from: XmlElement | undefined, values: AnswerValues): string | undefined {
-  const { description, code } = findElement(from, 'Industry')?.attributes ?? {};
-  return values.text(from, 'Industry') ?? (description?.trim() || code?.trim() || undefined);
+  return values.text(from, 'Industry') ?? wordsOf(findElement(from, 'Industry'));
 }

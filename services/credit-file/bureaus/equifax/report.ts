@@ -8,33 +8,38 @@ import {
   readEach,
   readName,
   readScoreValue,
+  wordsOf,
 } from '../answer/answer-values.ts';
 import { findElement, findElements } from '../answer/find-element.ts';
+import { ReportSections } from '../answer/report-sections.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 import { readMember } from './party.ts';
 import { readBankruptcies, readCollections, readLegalItems, readSecuredLoans } from './records.ts';
 import { readTrades } from './trades.ts';
 
-/** @param report CNConsumerCreditReport */
-export function readReport(report: XmlElement, values: AnswerValues): CreditFile {
+/** @param it CNConsumerCreditReport */
+export function readReport(it: XmlElement, values: AnswerValues): CreditFile {
+  const report = new ReportSections(it);
+  const header = report.find('CNHeader');
   const file = presentFields<CreditFile>({
     source: 'EQUIFAX',
-    ...readHeader(findElement(report, 'CNHeader'), values),
-    subject: readSubject(report, values),
+    ...readHeader(header, values),
+    warnings: readWarnings(report, header),
+    subject: readSubject(report, header, values),
     bankruptcies: readBankruptcies(report, values),
     collections: readCollections(report, values),
     legalItems: readLegalItems(report, values),
     securedLoans: readSecuredLoans(report, values),
     trades: readTrades(report, values),
-    localInquiries: readEach(findElements(report, 'CNLocalInquiries/CNLocalInquiry'), (it) =>
+    localInquiries: readEach(report.list('CNLocalInquiries/CNLocalInquiry'), (it) =>
       presentFields({
-        date: values.dateAttribute(it, 'date'),
+        ...values.dates(it, { date: '@date' }),
         customer: readMember(findElement(it, 'CustomerId'), values),
       }),
     ),
-    foreignInquiries: readEach(findElements(report, 'CNForeignInquiries/CNForeignInquiry'), (it) =>
+    foreignInquiries: readEach(report.list('CNForeignInquiries/CNForeignInquiry'), (it) =>
       presentFields({
-        date: values.dateAttribute(it, 'date'),
+        ...values.dates(it, { date: '@date' }),
         memberNameAndNumber: joinWords(
           // This element has the name of the member, not a province.
           values.text(it, 'InquiryProvince'),
@@ -42,10 +47,10 @@ export function readReport(report: XmlElement, values: AnswerValues): CreditFile
         ),
       }),
     ),
-    specialServices: readEach(findElements(report, values.pathOf('specialService')), (it) =>
+    specialServices: readEach(report.list(values.pathOf('specialService')), (it) =>
       presentFields({
         type: values.code(it, '', 'specialService', permitted.SPECIAL_SERVICE_TYPES),
-        dateReported: values.date(it, values.pathOf('specialServiceDate')),
+        ...values.dates(it, { dateReported: values.pathOf('specialServiceDate') }),
         customer: readMember(it, values, {
           id: values.pathOf('specialServiceNumber'),
           name: values.pathOf('specialServiceName'),
@@ -53,18 +58,34 @@ export function readReport(report: XmlElement, values: AnswerValues): CreditFile
         }),
       }),
     ),
-    consumerStatements: readEach(
-      findElements(report, 'CNConsumerStatements/CNConsumerStatement'),
-      (it) =>
-        presentFields({
-          dateReported: values.date(it, 'DateReported'),
-          dateToBePurged: values.date(it, 'DateToBePurged'),
-          statement: values.text(it, 'Statement'),
-        }),
+    consumerStatements: readEach(report.list('CNConsumerStatements/CNConsumerStatement'), (it) =>
+      presentFields({
+        ...values.dates(it, { dateReported: 'DateReported', dateToBePurged: 'DateToBePurged' }),
+        statement: values.text(it, 'Statement'),
+      }),
     ),
-    scores: readEach(findElements(report, 'CNScores/CNScore'), (it) => readScore(it, values)),
+    scores: readEach(report.list('CNScores/CNScore'), (it) => readScore(it, values)),
   });
-  return file ?? {};
+  return presentFields({ ...file, alsoReported: report.alsoReported(values) }) ?? {};
+}
+
+/** The code, if any, of a warning that says that there is none. */
+const NO_WARNING_CODES = new Set(['', '0']);
+const NO_WARNING_TEXT = /^(no fraud\b|$)/i;
+
+/** The warnings of the bureau's fraud detection, and those about the data of the file. */
+function readWarnings(report: ReportSections, header: XmlElement | undefined) {
+  const read = (it: XmlElement, source: 'FRAUD' | 'DATA') => {
+    const code = it.attributes.code?.trim() ?? '';
+    const text = it.attributes.description?.trim() || it.text.trim();
+    const isNone = NO_WARNING_CODES.has(code) && NO_WARNING_TEXT.test(text);
+    return isNone ? [] : [{ ...(code && { code }), ...(text && { text }), source }];
+  };
+  const frauds = report
+    .list('CNFraudWarnings/CNFraudWarning')
+    .flatMap((it) => findElements(it, 'Messages/Message'));
+  const data = findElements(header, 'CreditFile/DataWarningMessages/DataWarningMessage');
+  return [...frauds.flatMap((it) => read(it, 'FRAUD')), ...data.flatMap((it) => read(it, 'DATA'))];
 }
 
 function readHeader(header: XmlElement | undefined, values: AnswerValues) {
@@ -74,25 +95,36 @@ function readHeader(header: XmlElement | undefined, values: AnswerValues) {
     customerNumber: values.text(request, 'CustomerNumber'),
     language: request && values.code(request, 'LanguageIndicator', 'language', permitted.LANGUAGES),
     id: values.text(creditFile, 'UniqueNumber'),
-    fileSinceDate: creditFile && values.date(creditFile, 'FileSinceDate'),
-    lastActivityDate: creditFile && values.date(creditFile, 'DateOfLastActivity'),
-    requestedDate: creditFile && values.date(creditFile, 'DateOfRequest'),
+    ...(creditFile &&
+      values.dates(creditFile, {
+        fileSinceDate: 'FileSinceDate',
+        lastActivityDate: 'DateOfLastActivity',
+        requestedDate: 'DateOfRequest',
+      })),
     bureau: presentFields({
       id: values.text(creditFile, 'FileOwner/BureauCode'),
       name: values.text(creditFile, 'FileOwner/BureauContactInformation'),
     }),
     hitType: creditFile && values.code(creditFile, 'HitCode', 'hitType', permitted.HIT_TYPES),
+    hitStrength: wordsOf(findElement(creditFile, 'HitStrengthIndicator')),
   };
 }
 
-function readSubject(report: XmlElement, values: AnswerValues): CreditFile['subject'] {
-  const subject = findElement(report, 'CNHeader/Subject');
+function readSubject(
+  report: ReportSections,
+  header: XmlElement | undefined,
+  values: AnswerValues,
+): CreditFile['subject'] {
+  const subject = findElement(header, 'Subject');
   return presentFields<NonNullable<CreditFile['subject']>>({
     ...readName(findElement(subject, 'SubjectName'), values),
     sin: subject && values.sin(subject, 'SubjectId/SocialInsuranceNumber'),
-    dateOfBirth: subject && values.date(subject, 'SubjectId/DateOfBirth'),
-    dateOfDeath: subject && values.date(subject, 'SubjectId/DateOfDeath'),
-    otherNames: readEach(findElements(report, 'CNOtherNames/CNOtherName'), (it) =>
+    ...(subject &&
+      values.dates(subject, {
+        dateOfBirth: 'SubjectId/DateOfBirth',
+        dateOfDeath: 'SubjectId/DateOfDeath',
+      })),
+    otherNames: readEach(report.list('CNOtherNames/CNOtherName'), (it) =>
       presentFields({
         type: values.code(it, '', 'otherName', permitted.OTHER_NAME_TYPES),
         ...readName(it, values),
@@ -100,7 +132,7 @@ function readSubject(report: XmlElement, values: AnswerValues): CreditFile['subj
     ),
     addressHistory: readEach(latestFirst(report, 'CNAddresses/CNAddress', ADDRESS_CODES), (it) =>
       presentFields({
-        dateReported: values.date(it, 'DateReported'),
+        ...values.dates(it, { dateReported: 'DateReported' }),
         streetNo: values.text(it, 'CivicNumber'),
         streetName: values.text(it, 'StreetName'),
         city: values.text(it, 'City'),
@@ -112,8 +144,10 @@ function readSubject(report: XmlElement, values: AnswerValues): CreditFile['subj
       latestFirst(report, 'CNEmployments/CNEmployment', EMPLOYMENT_CODES),
       (it) =>
         presentFields({
-          dateEmployed: values.date(it, values.pathOf('employmentStart')),
-          dateLeft: values.date(it, values.pathOf('employmentEnd')),
+          ...values.dates(it, {
+            dateEmployed: values.pathOf('employmentStart'),
+            dateLeft: values.pathOf('employmentEnd'),
+          }),
           employerName: values.text(it, 'Employer'),
           occupation: values.text(it, 'Occupation'),
           city: values.text(it, values.pathOf('employmentCity')),
@@ -129,12 +163,12 @@ const ADDRESS_CODES = ['CA', 'FA', 'F2'];
 const EMPLOYMENT_CODES = ['ES', 'EF', 'E2'];
 
 /** The elements in the order of their codes; those with other codes come last, in the order of the report. */
-function latestFirst(report: XmlElement, path: string, codes: readonly string[]): XmlElement[] {
+function latestFirst(report: ReportSections, path: string, codes: readonly string[]): XmlElement[] {
   const rank = ({ attributes }: XmlElement) => {
     const index = codes.indexOf(attributes.code?.trim() ?? '');
     return index === -1 ? codes.length : index;
   };
-  return findElements(report, path).toSorted((a, b) => rank(a) - rank(b));
+  return report.list(path).toSorted((a, b) => rank(a) - rank(b));
 }
 
 function readProvince(from: XmlElement, path: string, values: AnswerValues) {
@@ -142,15 +176,20 @@ function readProvince(from: XmlElement, path: string, values: AnswerValues) {
 }
 
 function readScore(it: XmlElement, values: AnswerValues) {
+  const rejections = readEach(findElements(it, 'RejectCodes/RejectCode'), ({ attributes }) =>
+    presentFields({
+      code: attributes.code?.trim() || undefined,
+      text: attributes.description?.trim() || undefined,
+    }),
+  );
   return presentFields({
     ...readScoreValue(values.text(it, 'Result/Value')),
     narratives: readEach([it], ({ attributes }) => attributes.description?.trim() || undefined),
     reasons: readEach(findElements(it, 'Reasons/Reason'), ({ attributes }) => {
-      return attributes.description?.trim() || attributes.code?.trim() || undefined;
+      return attributes.description?.trim() || values.factor(attributes.code);
     }),
-    rejectCodes: readEach(findElements(it, 'RejectCodes/RejectCode'), ({ attributes }) => {
-      return attributes.code?.trim() || undefined;
-    }),
+    rejectCodes: rejections.map(({ code }) => code).filter((code) => code !== undefined),
+    rejectReasons: rejections,
   });
 }
 

@@ -144,13 +144,13 @@ describe('an answer without a report', () => {
     `<REL4Report><Errors><Error><Code>${code}</Code><Description>WORDS</Description></Error></Errors></REL4Report>`;
 
   test('is a refusal with the code of the error', () => {
-    const refusal = { kind: 'refused', reason: 'rejected', code: 'X1' };
+    const refusal = { kind: 'refused', reason: 'rejected', code: 'X1', errors: [{ code: 'X1' }] };
     expect(readAnswer('transunion', error('X1'))).toEqual(refusal);
   });
 
   test('is a refusal for the reason that an operator has given the code', () => {
     const tables = readCodeTables('transunion: { error: { X1: credentials } }').transUnion;
-    const options = { tables, partialDateDay: 1 };
+    const options = { ...TRANSUNION_OPTIONS, tables };
     const answer = readTransUnionAnswer(parseXml(error('X1')), options, INQUIRY);
     expect(answer).toMatchObject({ kind: 'refused', reason: 'credentials' });
   });
@@ -160,7 +160,7 @@ describe('an answer without a report', () => {
       'transunion: { elements: { errorCode: Number }, error: { X1: credentials } }',
     );
     const body = error('X1').replaceAll('Code>', 'ErrorNumber>');
-    const answer = readTransUnionAnswer(parseXml(body), { tables, partialDateDay: 1 }, INQUIRY);
+    const answer = readTransUnionAnswer(parseXml(body), { ...TRANSUNION_OPTIONS, tables }, INQUIRY);
     expect(answer).toMatchObject({ reason: 'credentials', code: 'X1' });
   });
 
@@ -252,4 +252,111 @@ test.each([
   const { file, unknownCodes } = readFile('transunion', transUnionAnswer(body));
   expect(file.collections).toEqual([fields]);
   expect(unknownCodes).toHaveLength(unknown);
+});
+
+describe('a payment pattern', () => {
+  const pattern = (signs: string, start = '20261031') =>
+    `<PaymentPatternStartDate>${start}</PaymentPatternStartDate><PaymentPattern>${signs}</PaymentPattern>`;
+  const months = [
+    { month: '2026-02', rate: 'PAID_AS_AGREED_AND_UP_TO_DATE' },
+    { month: '2026-01' },
+    { month: '2025-12', rate: 'NOT_MORE_THAN_ONE_PAYMENT_PAST_DUE' },
+  ];
+
+  test('gives the months from its start date back, those that are not rated without a rate', () => {
+    const { file, unknownCodes } = trade(pattern('1X2', '20260215'));
+    expect(file.trades).toEqual([{ paymentProfile: months }]);
+    expect(unknownCodes).toEqual([]);
+  });
+
+  test('that begins with the oldest month gives the same months, where the settings say so', () => {
+    const body = transUnionAnswer(`<Trades><Trade>${pattern('2X1', '20251201')}</Trade></Trades>`);
+    const options = { ...TRANSUNION_OPTIONS, paymentPattern: 'OLDEST_FIRST' as const };
+    expect(readTransUnionAnswer(parseXml(body), options, INQUIRY)).toMatchObject({
+      file: { trades: [{ paymentProfile: months }] },
+    });
+  });
+
+  test('of more than 24 months gives the newest 24, and the rest is counted', () => {
+    const { file, unknownCodes } = trade(pattern('1'.repeat(30)));
+    const profile = file.trades?.[0]?.paymentProfile ?? [];
+    expect(profile.map(({ month }) => month)).toHaveLength(24);
+    expect([profile[0]?.month, profile.at(-1)?.month]).toEqual(['2026-10', '2024-11']);
+    expect(unknownCodes).toMatchObject([{ section: 'Trade/PaymentPattern' }]);
+  });
+
+  test.each([
+    ['an unknown sign', pattern('1Q'), '0Q'],
+    ['no start date', '<PaymentPattern>11</PaymentPattern>', '(no start date)'],
+  ])('with %s is counted', (_what, contents, code) => {
+    expect(trade(contents).unknownCodes).toEqual([{ section: 'Trade/PaymentPattern', code }]);
+  });
+});
+
+test.each([
+  ['0', '5000', 5000, ['AMOUNT_IN_HC_COLUMN_IS_CREDIT_LIMIT']],
+  ['', '5000', 5000, ['AMOUNT_IN_HC_COLUMN_IS_CREDIT_LIMIT']],
+  ['800', '5000', 800, undefined],
+])('a high credit of "%s" beside a limit of %s gives %d %o', (high, limit, amount, narratives) => {
+  const { file } = trade(`<HighCredit>${high}</HighCredit><CreditLimit>${limit}</CreditLimit>`);
+  expect(file.trades).toEqual([
+    { highCreditAmount: amount, creditLimitAmount: 5000, ...(narratives && { narratives }) },
+  ]);
+});
+
+test('a high credit of 0 without a limit, or beside a limit of 0, is 0', () => {
+  const zero = [{ highCreditAmount: 0 }];
+  expect(trade('<HighCredit>0</HighCredit>').file.trades).toEqual(zero);
+  expect(trade('<HighCredit>0</HighCredit><CreditLimit>0</CreditLimit>').file.trades).toEqual(zero);
+});
+
+describe('score products', () => {
+  const scores = (products: string, options = TRANSUNION_OPTIONS) =>
+    readTransUnionAnswer(
+      parseXml(transUnionAnswer(`<ScoreProducts>${products}</ScoreProducts>`)),
+      options,
+      INQUIRY,
+    );
+  const product = (contents: string) =>
+    `<ScoreProduct><Product>02</Product>${contents}</ScoreProduct>`;
+
+  test.each(['', '<Score/>', '<Score>000</Score>', '<Factor1>40</Factor1>'])(
+    'with "%s" are no scores',
+    (contents) => {
+      expect(scores(product(contents))).toMatchObject({ file: { hitType: 'HIT' } });
+      expect(scores(product(contents))).not.toHaveProperty('file.scores');
+    },
+  );
+
+  const scored = product('<Score>712</Score><Factor1>040</Factor1><Factor2>00</Factor2>');
+
+  test('have their factors in words, and those of the operator’s list where there is one', () => {
+    expect(scores(scored)).toMatchObject({ file: { scores: [{ reasons: ['factor 40'] }] } });
+    const { transUnion: tables } = readCodeTables(
+      'transunion: { factors: { "040": Too many accounts } }',
+    );
+    expect(scores(scored, { ...TRANSUNION_OPTIONS, tables })).toMatchObject({
+      file: { scores: [{ reasons: ['Too many accounts'] }] },
+    });
+  });
+
+  test('with an alert, whose meaning is not known, count it', () => {
+    const alert = product('<Score>712</Score><ScoreDerogatoryAlert>Y</ScoreDerogatoryAlert>');
+    expect(scores(alert)).toMatchObject({
+      unknownCodes: [{ section: 'ScoreProduct/ScoreDerogatoryAlert', code: 'Y' }],
+    });
+  });
+});
+
+test.each([
+  ['<Message>ON FILE</Message>', [{ text: 'ON FILE', source: 'MESSAGE' }]],
+  ['<Message code="M1"/>', [{ code: 'M1', source: 'MESSAGE' }]],
+  [
+    '<Message><Code>M1</Code><Text>ON FILE</Text></Message>',
+    [{ text: 'M1 ON FILE', source: 'MESSAGE' }],
+  ],
+  ['<Message/>', undefined],
+])('the message %s is the warning %o', (message, warnings) => {
+  const { file } = readFile('transunion', transUnionAnswer(`<Messages>${message}</Messages>`));
+  expect(file.warnings).toEqual(warnings);
 });

@@ -1,11 +1,14 @@
 /** Reads what TransUnion Canada answers: a credit file, errors, or nothing of its format. */
 import { type AnswerValueOptions, AnswerValues } from '../answer/answer-values.ts';
 import { chooseFile } from '../answer/choose-file.ts';
-import { findAnswer, findElement } from '../answer/find-element.ts';
-import { malformed, refusalReason, refused } from '../answer/read-answer.ts';
+import { findAnswer, findElement, textOf } from '../answer/find-element.ts';
+import { malformed, refusedBy } from '../answer/read-answer.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 import type { BureauAnswer, Inquiry } from '../bureau.ts';
 import { readReport } from './report.ts';
+import type { PaymentPatternOptions } from './trade.ts';
+
+export interface TransUnionAnswerOptions extends AnswerValueOptions, PaymentPatternOptions {}
 
 /**
  * Reads the root element of an answer.
@@ -13,29 +16,32 @@ import { readReport } from './report.ts';
  */
 export function readTransUnionAnswer(
   root: XmlElement,
-  options: AnswerValueOptions,
+  options: TransUnionAnswerOptions,
   inquiry: Inquiry,
 ): BureauAnswer {
   const report = findReport(root);
   if (report === undefined)
     return malformed('The answer has neither REL4Report nor a SOAP result.');
   const errors = findElement(report, 'Errors');
-  const error = errors?.children[0] ?? errors;
-  const isError = error !== undefined && textOf(error) !== '';
+  const isList = errors !== undefined && errors.children.length > 0;
+  const given = (isList ? errors.children : [errors])
+    .filter((it) => it !== undefined)
+    .filter((it) => textOf(it) !== '');
+  const isError = given.length > 0;
   const file = findElement(report, 'TU_FFR_Report');
   // A report without it says nothing about whether the bureau knows the person.
   const hit = findElement(file, 'Hit')?.text.trim() ?? '';
   if (file === undefined || hit === '') {
     return isError
-      ? readError(error, options)
+      ? readErrors(given, options)
       : malformed('The answer has neither a report with a hit nor an error.');
   }
   const values = new AnswerValues(options);
-  const creditFile = readReport(report, file, values);
+  const creditFile = readReport(report, file, values, options);
   if (isError) {
     // The bureau did not look for the person, or could not: no file says so.
-    if (creditFile.hitType !== 'HIT' && !hasContents(file)) return readError(error, options);
-    values.leaveOut(report, 'Errors', codeOf(error, options));
+    if (creditFile.hitType !== 'HIT' && !hasContents(file)) return readErrors(given, options);
+    for (const error of given) values.leaveOut(report, 'Errors', codeOf(error, options));
   }
   const dateOfBirth = values.dateOrMonth(file, 'PersonalInformation/DOB');
   const read = {
@@ -58,9 +64,11 @@ function findReport(root: XmlElement): XmlElement | undefined {
   return findElement(result, 'REL4Report') ?? result;
 }
 
-function readError(error: XmlElement, options: AnswerValueOptions): BureauAnswer {
-  const code = codeOf(error, options);
-  return refused(refusalReason(options.tables, code), code);
+function readErrors(errors: readonly XmlElement[], options: AnswerValueOptions): BureauAnswer {
+  return refusedBy(
+    options.tables,
+    errors.map((error) => ({ code: codeOf(error, options) })),
+  );
 }
 
 /** The names of the elements in an error are not publicly known, so the tables say how that of the code ends. */
@@ -70,8 +78,4 @@ function codeOf(error: XmlElement, { tables }: AnswerValueOptions): string {
     ({ name }) => ending !== undefined && name.toLowerCase().endsWith(ending),
   );
   return (coded === undefined ? (error.attributes.code ?? '') : textOf(coded)).trim();
-}
-
-function textOf(element: XmlElement): string {
-  return [element.text, ...element.children.map(textOf)].join(' ').trim();
 }

@@ -8,73 +8,95 @@ import {
   readName,
   readScoreValue,
 } from '../answer/answer-values.ts';
-import { findElement, findElements } from '../answer/find-element.ts';
+import { textOf } from '../answer/find-element.ts';
+import { ReportSections } from '../answer/report-sections.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
-import { readTrade } from './trade.ts';
+import { type PaymentPatternOptions, readTrade } from './trade.ts';
 
-/** Sections of which only the names are publicly known: nothing in them can be read, so each is counted. */
-const UNKNOWN_SECTIONS = [
-  'Bankruptcies',
-  'ConsumerStatements',
-  'Employments',
-  'Legals',
-  'RegisteredItems',
+/** What stands beside the file in a report. */
+const AROUND_THE_FILE = [
+  'UserReference',
+  'MemberCode',
+  'Date',
+  'Time',
+  'Product',
+  'Errors',
+  'TU_FFR_Report',
 ];
-const UNKNOWN_SECTION = '(unknown section)';
 
-/** @param file TU_FFR_Report, an element of `report` */
-export function readReport(report: XmlElement, file: XmlElement, values: AnswerValues): CreditFile {
-  for (const name of UNKNOWN_SECTIONS) {
-    for (const _item of findElement(file, name)?.children ?? []) {
-      values.leaveOut(file, name, UNKNOWN_SECTION);
-    }
-  }
+/**
+ * @param it REL4Report, or the result in its place
+ * @param inner TU_FFR_Report, an element of it
+ */
+export function readReport(
+  it: XmlElement,
+  inner: XmlElement,
+  values: AnswerValues,
+  options: PaymentPatternOptions,
+): CreditFile {
+  const [report, file] = [new ReportSections(it), new ReportSections(inner)];
+  for (const name of AROUND_THE_FILE) report.find(name);
+  for (const name of ['Hit', 'OnFileDate']) file.find(name);
+  const requested = values.dates(it, { requestedDate: 'Date' });
+  const since = values.dates(inner, { fileSinceDate: 'OnFileDate' });
   const creditFile = presentFields<CreditFile>({
     source: 'TRANSUNION',
-    customerNumber: values.text(report, 'MemberCode'),
-    fileSinceDate: values.date(file, 'OnFileDate'),
-    requestedDate: values.date(report, 'Date'),
-    hitType: values.code(file, 'Hit', 'hitType', permitted.HIT_TYPES),
+    customerNumber: values.text(it, 'MemberCode'),
+    ...requested,
+    ...since,
+    datesWithoutDay: [requested, since].flatMap(({ datesWithoutDay = [] }) => datesWithoutDay),
+    hitType: values.code(inner, 'Hit', 'hitType', permitted.HIT_TYPES),
+    warnings: [report, file].flatMap((sections) => readEach(sections.list(MESSAGE), readMessage)),
     subject: readSubject(file, values),
-    collections: readEach(findElements(file, 'Collections/Collection'), (it) =>
-      readCollection(it, values),
+    collections: readEach(file.list('Collections/Collection'), (collection) =>
+      readCollection(collection, values),
     ),
-    trades: readEach(findElements(file, 'Trades/Trade'), (it) => readTrade(it, values)),
-    localInquiries: readEach(findElements(file, 'Inquiries/Inquiry'), (it) =>
+    trades: readEach(file.list('Trades/Trade'), (trade) => readTrade(trade, values, options)),
+    localInquiries: readEach(file.list('Inquiries/Inquiry'), (inquiry) =>
       presentFields({
-        date: values.date(it, 'Date'),
+        ...values.dates(inquiry, { date: 'Date' }),
         customer: presentFields({
-          id: values.text(it, 'MemberCode'),
-          name: values.text(it, 'MemberName'),
+          id: values.text(inquiry, 'MemberCode'),
+          name: values.text(inquiry, 'MemberName'),
         }),
       }),
     ),
-    scores: readEach(findElements(file, 'ScoreProducts/ScoreProduct'), (it) =>
-      readScore(it, values),
-    ),
+    scores: readEach(file.list('ScoreProducts/ScoreProduct'), (score) => readScore(score, values)),
   });
-  return creditFile ?? {};
+  const alsoReported = [...report.alsoReported(values), ...file.alsoReported(values)];
+  return presentFields({ ...creditFile, alsoReported }) ?? {};
 }
 
-function readSubject(file: XmlElement, values: AnswerValues): CreditFile['subject'] {
-  const names = findElements(file, 'Names/Name').map((it) => ({
+const MESSAGE = 'Messages/Message';
+
+/** Of a message only the name of its element is publicly known: its text is all that stands in it. */
+function readMessage(it: XmlElement) {
+  const text = textOf(it);
+  const code = it.attributes.code?.trim() ?? '';
+  if (text === '' && code === '') return undefined;
+  return { ...(code && { code }), ...(text && { text }), source: 'MESSAGE' as const };
+}
+
+function readSubject(file: ReportSections, values: AnswerValues): CreditFile['subject'] {
+  const names = file.list('Names/Name').map((it) => ({
     it,
     isOwn: values.isWithoutValue('otherName', nameTypeOf(it)),
     type: readNameType(it, values),
   }));
   // A name of an unknown type is the own one only where no name is known to be.
   const own = names.find(({ isOwn }) => isOwn) ?? names.find(({ type }) => type === undefined);
+  const personal = file.find('PersonalInformation');
   return presentFields<NonNullable<CreditFile['subject']>>({
     ...readName(own?.it, values),
-    sin: values.sin(file, 'PersonalInformation/SIN'),
-    dateOfBirth: values.date(file, 'PersonalInformation/DOB'),
+    sin: personal && values.sin(personal, 'SIN'),
+    ...(personal && values.dates(personal, { dateOfBirth: 'DOB' })),
     otherNames: names
       .filter((name) => name !== own)
       .map(({ it, type }) => presentFields({ type, ...readName(it, values) }))
       .filter((name) => name !== undefined),
-    addressHistory: readEach(findElements(file, 'Addresses/Address'), (it) =>
+    addressHistory: readEach(file.list('Addresses/Address'), (it) =>
       presentFields({
-        dateReported: values.date(it, 'DateReported'),
+        ...values.dates(it, { dateReported: 'DateReported' }),
         ...splitStreet(values.text(it, 'Street')),
         city: values.text(it, 'City'),
         province: values.code(it, 'Prov', 'province', permitted.PROVINCES),
@@ -112,16 +134,14 @@ function splitStreet(street: string | undefined) {
 
 function readCollection(it: XmlElement, values: AnswerValues) {
   const balanceAmount = values.amount(it, 'CurrentBalance');
-  const datePaid = values.date(it, 'DatePaidOut');
   return presentFields<NonNullable<CreditFile['collections']>[number]>({
     type: readCollectionType(values.isGiven(it, 'DatePaidOut'), balanceAmount),
-    assignedDate: values.date(it, 'DateReported'),
+    ...values.dates(it, { assignedDate: 'DateReported', datePaid: 'DatePaidOut' }),
     agency: presentFields({ name: values.text(it, 'MemberName') }),
     agencyAccountNumber: values.text(it, 'Account'),
     creditor: presentFields({ accountNumberAndOrName: values.text(it, 'Creditor') }),
     originalAmount: values.amount(it, 'OriginalAmount'),
     balanceAmount,
-    datePaid,
     narratives: readEach([it], (collection) =>
       values.code(collection, 'Narrative', 'narrative', permitted.COLLECTION_NARRATIVES),
     ),
@@ -137,12 +157,17 @@ function readCollectionType(isPaidOut: boolean, balanceAmount = 0) {
   return balanceAmount > 0 ? 'UNPAID' : undefined;
 }
 
+/** Undefined for a product without a score, of which most answers have several. */
 function readScore(it: XmlElement, values: AnswerValues) {
-  const factors = [1, 2, 3, 4].map((index) => values.text(it, `Factor${index}`));
+  if (!values.isGiven(it, 'Score')) return undefined;
+  if (values.isGiven(it, ALERT)) values.leaveOut(it, ALERT, values.text(it, ALERT) ?? '');
+  const factors = [1, 2, 3, 4].map((index) => values.factor(values.text(it, `Factor${index}`)));
   return presentFields({
     ...readScoreValue(values.text(it, 'Score')),
     narratives: readEach([it], () => values.text(it, 'Product')),
-    // A factor of 0 is none.
-    reasons: factors.filter((it) => it !== undefined).filter((it) => !/^0+$/.test(it)),
+    reasons: factors.filter((factor) => factor !== undefined),
   });
 }
+
+/** An alert whose values are not publicly known. */
+const ALERT = 'ScoreDerogatoryAlert';

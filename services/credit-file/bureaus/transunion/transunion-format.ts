@@ -1,11 +1,10 @@
 /** The wire format of TransUnion Canada. */
 import type { TransUnionCredentials } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
-import type { AnswerValueOptions } from '../answer/answer-values.ts';
 import type { BureauFormat } from '../bureau.ts';
-import { readTransUnionAnswer } from './answer.ts';
+import { readTransUnionAnswer, type TransUnionAnswerOptions } from './answer.ts';
 import { compileTemplate, templateValues } from './request-template.ts';
 
-export interface TransUnionFormatOptions extends AnswerValueOptions {
+export interface TransUnionFormatOptions extends TransUnionAnswerOptions {
   /** The whole body of a request, with placeholders. */
   readonly requestTemplate: string;
   readonly product: string;
