@@ -176,6 +176,45 @@ describe('Equifax by the older form', () => {
     expect(await lastNames()).toEqual([]);
   });
 
+  const askWith = (from: string, to: string) => {
+    const xml = equifaxXml({ lastName: 'Thin' });
+    expect(xml).toContain(from);
+    return post(
+      '/equifax',
+      new URLSearchParams({ InputSegments: xml.replace(from, to), cmdSubmit: 'Submit' }),
+    );
+  };
+
+  test.each([
+    [
+      'parameters inside the consumer request',
+      '<ECOAInquiryType>',
+      '<CNOutputParameters/><ECOAInquiryType>',
+      'CNOutputParameters',
+    ],
+    ['an unknown element', '<City>', '<Apartment>4</Apartment><City>', 'Apartment'],
+    ['a blank in the postal code', 'K1A0B1', 'K1A 0B1', 'PostalCode'],
+    ['another type of address', 'addressType="CURR"', 'addressType="HOME"', 'Address'],
+    ['no type of the subject', ' subjectType="SUBJ"', '', 'Subject'],
+    ['a date of birth in another form', '1988-07-14', '14.07.1988', 'DateOfBirth'],
+    [
+      'two dates of birth',
+      '<DateOfBirth>',
+      '<DateOfBirth>1988-07-14</DateOfBirth><DateOfBirth>',
+      'DateOfBirth',
+    ],
+  ])('answers a request with %s by an error that names the element', async (_, from, to, name) => {
+    const xml = await (await askWith(from, to)).text();
+    expect(xml).toContain('<ErrorCode>E0807</ErrorCode>');
+    expect(xml).toContain(`<AdditionalInformation>${name}</AdditionalInformation>`);
+  });
+
+  test('takes output parameters and scoring products inside CNRequests', async () => {
+    const parameters =
+      '<CNOutputParameters><Language>EN</Language></CNOutputParameters><CNScoringProducts/>';
+    expect(await hitCodeOf(await askWith('</CNRequests>', `${parameters}</CNRequests>`))).toBe('1');
+  });
+
   test('refuses other media types', async () => {
     const answer = await post('/equifax', '{}', { 'content-type': 'application/json' });
     expect(answer.status).toBe(415);

@@ -2,11 +2,11 @@
 import { type EquifaxAccount, isKnownAccount } from '../accounts.ts';
 import { refusalOf } from '../personas/answers.ts';
 import { attributeOf, findElement, textOf, type XmlElement } from '../xml-document.ts';
+import { findFault } from './request-form.ts';
 
 const PROVINCES = new Set('AB BC MB NB NL NS NT NU ON PE QC SK YT'.split(' '));
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The person and the addresses of a request; what is absent is "". */
+/** The person of a request, and where the person lives; what is absent is "". */
 export function readSubject(root: XmlElement) {
   const consumer = ['CNRequests', 'CNConsumerRequests', 'CNConsumerRequest'];
   const subjects = findElement(root, ...consumer, 'Subjects');
@@ -19,13 +19,8 @@ export function readSubject(root: XmlElement) {
     lastName: textOf(subject, 'SubjectName', 'LastName'),
     sin: textOf(subject, 'SocialInsuranceNumber'),
     dateOfBirth: textOf(subject, 'DateOfBirth'),
-    address: {
-      streetNo: textOf(address, 'CivicNumber'),
-      streetName: textOf(address, 'StreetName'),
-      city: textOf(address, 'City'),
-      province: attributeOf(findElement(address, 'Province'), 'code'),
-      postalCode: textOf(address, 'PostalCode'),
-    },
+    city: textOf(address, 'City'),
+    province: attributeOf(findElement(address, 'Province'), 'code'),
   };
 }
 
@@ -44,33 +39,21 @@ export function readCustomer(root: XmlElement) {
 /** The bureau's answer to a request that it refuses; undefined for one that it answers with a file. */
 export function findRefusal(
   root: XmlElement,
-  subject: ReadSubject,
+  { city, province }: ReadSubject,
   accounts: readonly EquifaxAccount[],
 ): string | undefined {
   const customer = readCustomer(root);
   if (!isKnownAccount(accounts, customer)) {
     return refusalOf('EQUIFAX', 'bea-badlogin');
   }
-  const missing = findMissing(subject);
-  if (missing !== undefined) return missingTag(missing);
-  const { city, province } = subject.address;
+  const fault = findFault(root);
+  if (fault !== undefined) return missingTag(fault);
   if (!/\p{Letter}/u.test(city)) return refusalOf('EQUIFAX', 'cy-badcity');
   if (!PROVINCES.has(province)) return refusalOf('EQUIFAX', 'pru-badprovince');
   return undefined;
 }
 
-/** The bureau's answer to a request without an element that it needs. */
+/** The bureau's answer to a request without an element that it needs, or with one that it cannot read. */
 export function missingTag(name: string): string {
   return refusalOf('EQUIFAX', 'tim-tagless', name);
-}
-
-function findMissing({ firstName, lastName, dateOfBirth, address }: ReadSubject) {
-  const required: readonly [string, boolean][] = [
-    ['LastName', lastName !== ''],
-    ['FirstName', firstName !== ''],
-    ['DateOfBirth', DATE.test(dateOfBirth)],
-    ['City', address.city !== ''],
-    ['Province', address.province !== ''],
-  ];
-  return required.find(([, isPresent]) => !isPresent)?.[0];
 }
