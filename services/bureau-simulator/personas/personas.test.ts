@@ -106,6 +106,19 @@ describe('the personas', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
+  test('the guide for integrators names every one, and the bureau of those that one bureau alone knows', () => {
+    const guide = join(import.meta.dirname, '../../gateway/openapi/guides/9-credit-files.md');
+    const page = readFileSync(guide, 'utf8');
+    const named = [...page.matchAll(/`([^`]+)`(?: ([ET])\b)?/g)].map(
+      ([, name, mark = '']) => `${name} ${mark}`,
+    );
+    for (const { lastName } of PERSONAS) {
+      const known = PERSONAS.filter((it) => it.lastName === lastName).flatMap((it) => it.sources);
+      const [source = '', other] = [...new Set(known)];
+      expect(named).toContain(`${lastName} ${other === undefined ? source.charAt(0) : ''}`);
+    }
+  });
+
   test('the table of the README has every persona as it is', () => {
     const rows = PERSONAS.map(
       ({ firstName, lastName, isByFirstName, sources, about, hitType, outcome }) =>
