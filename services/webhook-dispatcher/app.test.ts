@@ -287,10 +287,11 @@ describe('a receiver', () => {
       attempt: { status: 0, failure: 'connection_closed' },
     },
     {
-      does: 'sends its answer byte by byte',
-      responder: (_, response) => {
-        const drip = setInterval(() => response.write('.'), 20);
-        response.on('close', () => clearInterval(drip));
+      does: 'sends the head of its answer byte by byte',
+      responder: (_, { socket }) => {
+        socket?.write('HTTP/1.1 200 ');
+        const drip = setInterval(() => socket?.write('O'), 50);
+        socket?.on('close', () => clearInterval(drip));
       },
       ...LATE,
     },

@@ -2766,7 +2766,7 @@ export type components = {
             durationMs: number;
             /** @description The status of your receiver's answer. */
             status?: number;
-            /** @description Why there is no complete answer, such as `deadline` or `econnrefused`; `secret_unreadable` when the platform could not read the signing secret, which *Rotate the secret* replaces. */
+            /** @description Why there is no answer, such as `deadline` or `econnrefused`; `secret_unreadable` when the platform could not read the signing secret, which *Rotate the secret* replaces. */
             failure?: string;
             /** @description The first 2 KiB of the body of your receiver's answer, read as UTF-8, where its status is not 2xx. Absent when it is empty, is not kept, or cannot be shown any more. */
             answer?: string;
@@ -2782,7 +2782,7 @@ export type components = {
             succeeded: boolean;
             /** @description The status of your receiver's answer. */
             status?: number;
-            /** @description Why there is no complete answer. */
+            /** @description Why there is no answer. */
             failure?: string;
             /** @description The first 2 KiB of the body of your receiver's answer, read as UTF-8. Absent when it is empty. */
             answer?: string;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type AnswerEnd, AnswerReader } from './answer-reader.ts';
 
 /** The end of an answer whose bytes come in pieces of these sizes; the last piece is the rest. */
-function read(text: string, sizes: readonly number[] = [], keptBytes = 0): AnswerEnd | undefined {
+function read(text: string, sizes: readonly number[] = [], keptBytes = 0): AnswerEnd {
   const reader = new AnswerReader(() => keptBytes);
   const bytes = Buffer.from(text, 'latin1');
   let at = 0;
@@ -98,38 +98,24 @@ describe('an answer', () => {
     ['a status of two digits', 'HTTP/1.1 20 OK\r\n'],
     ['a control character in a header', 'HTTP/1.1 200 OK\r\na: \0\r\n'],
     ['a header without a colon', 'HTTP/1.1 200 OK\r\nabc\r\n'],
-    ['a space before the colon of a header', 'HTTP/1.1 200 OK\r\ncontent-length : 5\r\n'],
-    ['a folded header', 'HTTP/1.1 200 OK\r\na: b\r\n c: d\r\n'],
-    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n'],
-    ['a hexadecimal length', 'HTTP/1.1 200 OK\r\ncontent-length: 0x5\r\n'],
-    ['a chunk without a size', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n;a\r\n'],
-    [
-      'a chunk longer than its size',
-      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nab\r\n',
-    ],
   ])('with %s is malformed', (_, answer) => {
     expect(read(answer)).toEqual(failed('answer_malformed'));
   });
 
-  test('with 64 headers, trailers included, counts; with 65 in its head it fails', () => {
+  test('with 1,000 headers, trailers included, counts; with 1,001 in its head it fails', () => {
     const headers = (count: number) => 'a: b\r\n'.repeat(count);
     const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n';
-    expect(read(`${chunked}${headers(60)}\r\n0\r\n${headers(3)}\r\n`)).toEqual(
+    expect(read(`${chunked}${headers(990)}\r\n0\r\n${headers(9)}\r\n`)).toEqual(
       answered(200, 4_000),
     );
-    expect(read(`${chunked}${headers(60)}\r\n0\r\n${headers(4)}\r\n`)).toEqual(answered(200, 0));
-    expect(read(`${chunked}${headers(64)}\r\n0\r\n\r\n`)).toEqual(failed('too_many_headers'));
+    expect(read(`${chunked}${headers(990)}\r\n0\r\n${headers(10)}\r\n`)).toEqual(answered(200, 0));
+    expect(read(`${chunked}${headers(1_000)}\r\n0\r\n\r\n`)).toEqual(failed('too_many_headers'));
   });
 
-  test('that the connection cuts off has no end', () => {
-    for (const answer of [
-      '',
-      'HTTP/1.1 200 OK\r\n',
-      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no',
-    ]) {
-      expect(read(answer)).toBeUndefined();
-    }
-  });
+  test.each(['', 'HTTP/1.1 200 OK', 'HTTP/1.1 200 OK\r\na: b'])(
+    'that the connection cuts off as %j, within a line of its head, is none',
+    (answer) => expect(read(answer)).toEqual(failed('connection_closed')),
+  );
 
   test('ends in the same way however its bytes are split', () => {
     const answers = [...COMPLETE, ...NOT_REUSABLE.slice(0, -1)].map(([, answer]) => answer);
@@ -138,14 +124,14 @@ describe('an answer', () => {
         fc.constantFrom(...answers),
         fc.array(fc.integer({ min: 0, max: 9 })),
         (answer, sizes) => {
-          const { outcome } = read(answer, sizes) ?? {};
-          expect(outcome).toEqual(read(answer)?.outcome);
+          const { outcome } = read(answer, sizes);
+          expect(outcome).toEqual(read(answer).outcome);
         },
       ),
     );
   });
 
-  test('of any bytes has an outcome, or none while it is incomplete, and never throws', () => {
+  test('of any bytes has an outcome, and never throws', () => {
     const part = fc.oneof(
       fc.constantFrom('HTTP/1.1 200 OK', '\r\n', 'transfer-encoding: chunked', '\0', '0', '5;'),
       fc.string(),
@@ -153,7 +139,7 @@ describe('an answer', () => {
     fc.assert(
       fc.property(fc.array(part), (parts) => {
         const end = read(`HTTP/1.1 200 OK\r\n${parts.join('')}`);
-        expect(['answered', 'failed', undefined]).toContain(end?.outcome.kind);
+        expect(['answered', 'failed']).toContain(end.outcome.kind);
       }),
     );
   });
@@ -162,8 +148,8 @@ describe('an answer', () => {
 describe('the beginning of the body', () => {
   const inLatin1 = (text: string) => Buffer.from(text).toString('latin1');
   const startOf = (answer: string, sizes: readonly number[] = []) => {
-    const { outcome } = read(answer, sizes, 5) ?? {};
-    return outcome?.kind === 'answered' ? outcome.bodyStart : outcome;
+    const { outcome } = read(answer, sizes, 5);
+    return outcome.kind === 'answered' ? outcome.bodyStart : outcome;
   };
   const withLength = (body: string) =>
     `HTTP/1.1 400 Bad\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${inLatin1(body)}`;
@@ -195,6 +181,6 @@ describe('the beginning of the body', () => {
   });
 
   test('is not kept where nobody asks for it', () => {
-    expect(read(withLength('no'))?.outcome).toEqual({ kind: 'answered', status: 400 });
+    expect(read(withLength('no')).outcome).toEqual({ kind: 'answered', status: 400 });
   });
 });

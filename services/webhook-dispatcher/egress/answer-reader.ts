@@ -6,11 +6,13 @@ import type { KeptAnswerBytes, Outcome } from './exchange.ts';
 /** Of the body, without its framing. */
 const MAX_BODY_BYTES = 64 * 1_024;
 /** Of all heads and trailers together. */
-const MAX_HEAD_BYTES = 16 * 1_024;
+const MAX_HEAD_BYTES = 64 * 1_024;
 /** In all heads and trailers together. */
-const MAX_HEADERS = 64;
+const MAX_HEADERS = 1_000;
 /** 1xx answers, which come before the final one. */
-const MAX_INTERIM_ANSWERS = 4;
+const MAX_INTERIM_ANSWERS = 64;
+/** Before a status line. */
+const MAX_BLANK_LINES = 4;
 /** Of a chunk's size, leading zeros included. */
 const MAX_CHUNK_SIZE_DIGITS = 16;
 
@@ -18,8 +20,9 @@ const LF = 0x0a;
 const CR = 0x0d;
 /** The bytes that may follow a chunk's size. */
 const CHUNK_SIZE_ENDS = new Set([CR, 0x09, 0x20, 0x3b]);
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what is looked for.
-const CONTROL_CHARACTER = /[\x00-\x08\x0a-\x1f\x7f]/;
+
+const LINE_END = Buffer.from('\n');
+const MALFORMED = 'answer_malformed';
 
 /** How an answer ended. */
 export interface AnswerEnd {
@@ -68,6 +71,8 @@ export class AnswerReader {
   #bodyBytes = 0;
   #headers = 0;
   #interimAnswers = 0;
+  /** Before status lines. */
+  #blankLines = 0;
   #head: AnswerHead | undefined;
   /** Set once the final head is complete. */
   #outcome: Outcome | undefined;
@@ -80,6 +85,11 @@ export class AnswerReader {
     this.#keptBytes = keptBytes;
   }
 
+  /** Whether the final head is complete: its status is the outcome, whatever follows. */
+  get hasStatus(): boolean {
+    return this.#outcome !== undefined;
+  }
+
   /** Reads the next bytes; `undefined` while the answer is incomplete. */
   read(bytes: Buffer): AnswerEnd | undefined {
     try {
@@ -87,30 +97,32 @@ export class AnswerReader {
       while (at < bytes.length && this.#part !== 'ended') at = this.#readPart(bytes, at);
       if (this.#part !== 'ended') return undefined;
       // Bytes after the answer belong to no request, so the connection carries none after them.
-      return this.#end(at === bytes.length);
+      return this.#end(at === bytes.length, MALFORMED);
     } catch (error) {
-      if (error instanceof LimitExceeded) return this.cut(error.reason);
-      if (error instanceof MalformedAnswer) return failed('answer_malformed');
+      if (error instanceof MalformedAnswer) return this.cut(MALFORMED);
+      if (error instanceof LimitExceeded) {
+        return this.cut(this.#head?.isMalformed ? MALFORMED : error.reason);
+      }
       throw error;
     }
   }
 
   /**
-   * The answer exceeds the limit that `reason` names. After a complete head its status is the outcome: the receiver has
-   * answered, and only the rest is too long. An answer that the receiver or the deadline cuts off is a failure instead, and
-   * the delivery is retried.
+   * Nothing more of the answer is read: it exceeds a limit, its connection has ended, or time is up, as `reason` says. After a
+   * complete head its status is the outcome: the receiver has answered. Before, the exchange fails for the reason.
    */
   cut(reason: string): AnswerEnd {
-    return this.#outcome === undefined ? failed(reason) : this.#end(false);
+    return this.#end(false, reason);
   }
 
-  /** The end of the answer when the connection ends; `undefined` when the answer is then incomplete. */
-  endWithConnection(): AnswerEnd | undefined {
-    return this.#part === 'rest' ? this.#end(false) : undefined;
+  /** The receiver has ended the connection. That ends a head, too, after a whole line. */
+  endWithConnection(): AnswerEnd {
+    const isInHead = this.#part === 'headers' && this.#line === '';
+    return (isInHead ? this.read(LINE_END) : undefined) ?? this.cut('connection_closed');
   }
 
-  #end(isReusable: boolean): AnswerEnd {
-    const outcome = this.#outcome ?? { kind: 'failed', reason: 'no_answer' };
+  #end(isReusable: boolean, reason: string): AnswerEnd {
+    const outcome = this.#outcome ?? { kind: 'failed', reason };
     const hasBody = outcome.kind === 'answered' && this.#keptLength > 0;
     return {
       outcome: hasBody ? { ...outcome, bodyStart: this.#bodyStart() } : outcome,
@@ -193,17 +205,20 @@ export class AnswerReader {
     if (lineFeed === -1) return end;
     const line = this.#line.endsWith('\r') ? this.#line.slice(0, -1) : this.#line;
     this.#line = '';
-    if (CONTROL_CHARACTER.test(line)) throw new MalformedAnswer();
     this.#takeLine(line);
     return end + 1;
   }
 
   #takeLine(line: string): void {
     if (this.#part === 'status_line') {
-      this.#head = AnswerHead.startingWith(line);
+      if (line === '' && this.#blankLines < MAX_BLANK_LINES) {
+        this.#blankLines += 1;
+        return;
+      }
+      this.#head = AnswerHead.startingWith(line, this.#blankLines > 0);
       if (this.#head === undefined) throw new MalformedAnswer();
       this.#part = 'headers';
-    } else if (line === '') {
+    } else if (line === '' || line === '\r') {
       if (this.#part === 'trailers') this.#part = 'ended';
       else this.#finishHead();
     } else {
@@ -215,11 +230,8 @@ export class AnswerReader {
 
   #finishHead(): void {
     const head = this.#head;
-    const bodyEnd = head?.bodyEnd();
     // No request asks for another protocol, so 101 is no answer to it.
-    if (head === undefined || bodyEnd === undefined || head.status === 101) {
-      throw new MalformedAnswer();
-    }
+    if (head === undefined || head.status === 101) throw new MalformedAnswer();
     if (head.status < 200) {
       this.#interimAnswers += 1;
       if (this.#interimAnswers > MAX_INTERIM_ANSWERS) {
@@ -231,14 +243,12 @@ export class AnswerReader {
     this.#outcome = head.outcome();
     const keptBytes = this.#keptBytes?.(head.status) ?? 0;
     if (keptBytes > 0) this.#kept = Buffer.alloc(keptBytes);
+    const bodyEnd = head.bodyEnd();
     this.#isChunked = bodyEnd.kind === 'after_last_chunk';
     if (bodyEnd.kind === 'after_bytes') {
       this.#remainingBytes = bodyEnd.bytes;
       this.#part = bodyEnd.bytes === 0 ? 'ended' : 'data';
-    } else this.#part = this.#isChunked ? 'chunk_size' : 'rest';
+    } else if (bodyEnd.kind === 'unknown') this.#part = 'ended';
+    else this.#part = this.#isChunked ? 'chunk_size' : 'rest';
   }
-}
-
-function failed(reason: string): AnswerEnd {
-  return { outcome: { kind: 'failed', reason }, keepAliveMs: 0 };
 }

@@ -1,6 +1,6 @@
 /** A connection to a receiver, which carries one exchange at a time and limits what the receiver sends. */
 import { type AnswerEnd, AnswerReader } from './answer-reader.ts';
-import { type Exchange, reasonOf } from './exchange.ts';
+import { type Exchange, type Outcome, reasonOf } from './exchange.ts';
 import type { Dial } from './guarded-dial.ts';
 import type { TlsSession, Transport } from './transport.ts';
 
@@ -15,6 +15,9 @@ const MAX_PIECES = 128;
 const MAX_TLS_OVERHEAD_BYTES = 20 * 1_024;
 /** Everything that comes before the request is sent: the receiver's part of the TLS handshake. */
 const MAX_HANDSHAKE_BYTES = 32 * 1_024;
+
+/** How long the rest of an answer may take after its head, whose status is the outcome whatever the rest is. */
+const MAX_REST_MS = 1_000;
 
 /** How long a new connection is kept without a request: that of its first exchange was not to be sent any more when it was open. */
 const UNSENT_KEPT_MS = 5_000;
@@ -44,6 +47,7 @@ export class Connection {
   /** Set from sending a request until its answer has ended. */
   #answer: AnswerReader | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
+  #restTimer: NodeJS.Timeout | undefined;
   /** By performance.now(): until when the receiver keeps the connection open. In the past before its first answer. */
   #keptUntilMs = 0;
   #bytes = 0;
@@ -92,7 +96,10 @@ export class Connection {
 
   #take(exchange: Exchange): void {
     this.#exchange = exchange;
-    exchange.onDeadline(() => this.close());
+    exchange.onDeadline(() => {
+      exchange.end(this.#answer?.cut('deadline').outcome ?? { kind: 'failed', reason: 'deadline' });
+      this.close();
+    });
   }
 
   #opened(): void {
@@ -145,10 +152,15 @@ export class Connection {
     const exceeded = this.#exceededLimit();
     const end = exceeded === undefined ? answer.read(bytes) : answer.cut(exceeded);
     if (end !== undefined) this.#finish(end);
+    else if (answer.hasStatus) {
+      this.#restTimer ??= setTimeout(() => this.#finish(answer.cut('deadline')), MAX_REST_MS);
+    }
   }
 
   #finish({ outcome, keepAliveMs }: AnswerEnd): void {
     const exchange = this.#exchange;
+    clearTimeout(this.#restTimer);
+    this.#restTimer = undefined;
     this.#answer = undefined;
     this.#exchange = undefined;
     exchange?.end(outcome);
@@ -181,14 +193,20 @@ export class Connection {
   }
 
   #closed(error: Error | undefined): void {
-    // An exchange that was taken from idle and not sent goes to another connection.
-    const isUnsent = !this.#isConnecting && this.#answer === undefined;
+    const exchange = this.#exchange?.isEnded ? undefined : this.#exchange;
+    const isSent = this.#answer !== undefined;
     this.#isClosed = true;
     clearTimeout(this.#idleTimer);
-    if (!isUnsent) {
-      const end = this.#answer?.endWithConnection();
-      this.#exchange?.end(end?.outcome ?? { kind: 'failed', reason: reasonOf(error) });
-    }
+    clearTimeout(this.#restTimer);
+    // An exchange that was taken from idle and not sent goes to another connection.
+    if (isSent || this.#isConnecting) exchange?.end(this.#outcomeWithoutEnd(error));
     this.#options.onClosed(this);
+  }
+
+  /** Of the exchange whose connection has closed before its answer ended. */
+  #outcomeWithoutEnd(error: Error | undefined): Outcome {
+    const reason = reasonOf(error);
+    const end = error === undefined ? this.#answer?.endWithConnection() : this.#answer?.cut(reason);
+    return end?.outcome ?? { kind: 'failed', reason };
   }
 }

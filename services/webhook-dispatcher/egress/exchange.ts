@@ -1,7 +1,7 @@
 /** One POST and its one outcome, under one deadline. */
 import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
 
-/** How an exchange ended: the receiver answered, or no complete answer came. */
+/** How an exchange ended: the head of an answer came whole, or none did. */
 export type Outcome =
   | {
       readonly kind: 'answered';
@@ -72,8 +72,8 @@ export class Exchange {
       // Node runs timers before it reads sockets. When the process was stopped past the deadline, an answer may have arrived
       // that is not read yet: the exchange ends after the next reads.
       this.#overdue = setImmediate(() => {
-        this.end({ kind: 'failed', reason: 'deadline' });
         this.#onDeadline();
+        this.end({ kind: 'failed', reason: 'deadline' });
       });
     }, deadlineMs);
   }
@@ -86,7 +86,10 @@ export class Exchange {
     return this.#isEnded;
   }
 
-  /** Calls `listener` when the deadline passes before the exchange has ended. */
+  /**
+   * Calls `listener` when the deadline passes before the exchange has ended. Unless `listener` ends the exchange, it fails.
+   * The last listener counts.
+   */
   onDeadline(listener: () => void): void {
     this.#onDeadline = listener;
   }

@@ -1,6 +1,6 @@
 /** For tests of the egress: one, and a receiver, each of which is closed when the test ends. */
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { Egress, type EgressOptions } from './egress.ts';
 
@@ -19,6 +19,26 @@ export async function receiver(
     await new Promise((resolve) => server.close(resolve));
   });
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** A receiver that calls `answer` with each whole request of `post`; its connections are those it has had. */
+export async function rawReceiver(
+  answer: (socket: Socket) => void,
+): Promise<{ url: string; sockets: Socket[] }> {
+  const sockets: Socket[] = [];
+  const server = createTcpServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+    socket.on('data', (data) => {
+      if (data.includes(post.body)) answer(socket);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets };
 }
 
 export function egress(options: Partial<EgressOptions> = {}): Egress {
