@@ -72,7 +72,7 @@ export class ConnectionPool {
         },
         onIdle: (idle) => this.#use(idle),
         onUnsent: (unsent) => this.carry(unsent),
-        onClosed: (closed) => this.#remove(closed),
+        onClosed: (closed, unanswered) => this.#remove(closed, unanswered),
       },
       exchange,
     );
@@ -96,12 +96,13 @@ export class ConnectionPool {
     }
   }
 
-  #remove(closed: Connection): void {
+  /** An unanswered exchange comes before those that wait. No other kept connection carries it, which may have ended, too. */
+  #remove(closed: Connection, unanswered: Exchange | undefined): void {
     this.#connections.delete(closed);
     this.#options.allIdle.delete(closed);
     const at = this.#idle.indexOf(closed);
     if (at !== -1) this.#idle.splice(at, 1);
-    const next = this.#nextWaiting();
+    const next = unanswered ?? this.#nextWaiting();
     if (next !== undefined) this.#connect(next);
     this.#resolveIfClosed();
   }

@@ -32,13 +32,20 @@ export interface ConnectionOptions {
   onIdle(connection: Connection): void;
   /** The connection closed before it sent the request of an exchange. */
   onUnsent(exchange: Exchange): void;
-  onClosed(connection: Connection): void;
+  /**
+   * `unanswered` is an exchange to carry on a new connection: the receiver closed this one, which was kept from an earlier
+   * exchange, before any byte of an answer. Receivers close idle connections, and the end and a request cross
+   * (RFC 9112, 9.3.1); the receiver may have handled the request all the same.
+   */
+  onClosed(connection: Connection, unanswered?: Exchange): void;
 }
 
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #transport: Transport;
   #isConnecting = true;
+  /** Whether it waited without an exchange before the present one. */
+  #isKept = false;
   #hasAnswered = false;
   /** Milliseconds since the epoch: when the receiver has to show its certificate again. */
   #endsAtMs = Number.POSITIVE_INFINITY;
@@ -69,6 +76,7 @@ export class Connection {
 
   /** Carries another exchange. Call it only after `onIdle`. */
   carry(exchange: Exchange): void {
+    this.#isKept = true;
     clearTimeout(this.#idleTimer);
     this.#take(exchange);
     // One turn of the event loop later, the end of a connection that the receiver closed has been read.
@@ -195,12 +203,16 @@ export class Connection {
   #closed(error: Error | undefined): void {
     const exchange = this.#exchange?.isEnded ? undefined : this.#exchange;
     const isSent = this.#answer !== undefined;
+    const isUnanswered = this.#isKept && !this.#isClosed && isSent && this.#dataBytes === 0;
     this.#isClosed = true;
     clearTimeout(this.#idleTimer);
     clearTimeout(this.#restTimer);
-    // An exchange that was taken from idle and not sent goes to another connection.
-    if (isSent || this.#isConnecting) exchange?.end(this.#outcomeWithoutEnd(error));
-    this.#options.onClosed(this);
+    if (isUnanswered) this.#options.onClosed(this, exchange);
+    else {
+      // An exchange that was taken from idle and not sent goes to another connection.
+      if (isSent || this.#isConnecting) exchange?.end(this.#outcomeWithoutEnd(error));
+      this.#options.onClosed(this);
+    }
   }
 
   /** Of the exchange whose connection has closed before its answer ended. */

@@ -59,6 +59,7 @@ export class Exchange {
   /** Set from the deadline until the exchange ends. */
   #overdue: NodeJS.Immediate | undefined;
   #isEnded = false;
+  #isSent = false;
   #onDeadline: () => void = () => {};
 
   /** `deadlineMs` covers waiting for a connection, connecting, sending, and reading the answer. */
@@ -105,7 +106,9 @@ export class Exchange {
       this.end(undefined);
       return false;
     }
-    this.#hooks.onSent?.();
+    // A request that is sent again on another connection was sent before.
+    if (!this.#isSent) this.#hooks.onSent?.();
+    this.#isSent = true;
     return true;
   }
 
