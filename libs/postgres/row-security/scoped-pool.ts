@@ -35,10 +35,11 @@ export class ScopedPool {
   /**
    * For a transaction that may wait for the lock of `row`, any text that names the row: it gets its connection
    * when it is its turn (`RowTurns`). It must not take a second connection meanwhile. It does not begin once its call has
-   * ended, and rejects with the reason of the call's signal.
+   * ended, and rejects with the reason of the call's signal; `caller` is without a signal where the transaction records
+   * what has happened already.
    */
-  onRow(row: string): ScopedPool {
-    return new ScopedPool(this.#owner, this.#rowTurns, this.enterScope, this.#caller, row);
+  onRow(row: string, caller = this.#caller): ScopedPool {
+    return new ScopedPool(this.#owner, this.#rowTurns, this.enterScope, caller, row);
   }
 
   /** Runs `work` on a connection that has not entered the scope yet. */

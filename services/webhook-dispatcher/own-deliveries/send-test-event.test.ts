@@ -32,11 +32,13 @@ const testEvent = (status = 'BOOKED') => {
   return { event: 'applicationBooked', payload: JSON.stringify(payload) };
 };
 
-const send = (dispatcher: Dispatcher, more: { idempotencyKey?: string } = {}) =>
+type CallOptions = { idempotencyKey?: string; signal?: AbortSignal };
+
+const send = (dispatcher: Dispatcher, more: CallOptions = {}) =>
   deliveriesClient(dispatcher).sendTestEvent(testEvent(), { ...ownerOf(receiver), ...more });
 
 /** Sends a test event that the receiver has got, and answers by `finish`. */
-async function sendUntilPosted(dispatcher: Dispatcher, more: { idempotencyKey?: string } = {}) {
+async function sendUntilPosted(dispatcher: Dispatcher, more: CallOptions = {}) {
   const responses: ServerResponse[] = [];
   receiver.respondWith((_, response) => void responses.push(response));
   const first = send(dispatcher, more);
@@ -65,6 +67,20 @@ async function disable({ bus, settled }: Dispatcher): Promise<void> {
 }
 
 describe('a test event', () => {
+  test('whose caller leaves before the receiver answers is recorded, and not sent again', async () => {
+    const dispatcher = await fixture.start();
+    const caller = new AbortController();
+    const key = { idempotencyKey: 'left' };
+    const posted = await sendUntilPosted(dispatcher, { ...key, signal: caller.signal });
+    const left = expect(posted.first).rejects.toMatchObject({ kind: 'cancelled' });
+    caller.abort();
+    await left;
+    posted.finish();
+    await until(async () => expect(await countAnswers()).toBe(1));
+    expect(await send(dispatcher, key)).toMatchObject({ succeeded: true, status: 204 });
+    expect(receiver.received).toHaveLength(1);
+  });
+
   test('is posted once, signed, marked by webhook-test, and is no delivery', async () => {
     const dispatcher = await fixture.start();
     const sent = await send(dispatcher);

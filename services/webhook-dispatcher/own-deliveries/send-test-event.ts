@@ -244,7 +244,10 @@ async function postWithinRate(
   return undefined;
 }
 
-/** Stores the answer, and in the same transaction the success at the destination. */
+/**
+ * Stores the answer, and in the same transaction the success at the destination; also when the caller has left, because
+ * the event was sent.
+ */
 function recordTestEvent(
   db: ScopedPool,
   { webhookId, destinationId, revision, keys, outcome, durationMs }: SentTestEvent,
@@ -252,7 +255,7 @@ function recordTestEvent(
 ): Promise<SendTestEventResponse> {
   const isAnswered = outcome.kind === 'answered';
   const succeeded = isSuccess(outcome);
-  return inTransaction(db.onRow(rowOf({ destinationId })), async (tx) => {
+  return inTransaction(db.onRow(rowOf({ destinationId }), {}), async (tx) => {
     const enabled = succeeded && (await storeTestSuccess(tx, { destinationId, revision }));
     const made = create(SendTestEventResponseSchema, {
       webhookId,
