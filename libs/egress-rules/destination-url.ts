@@ -27,6 +27,12 @@ export class EgressDeniedError extends LoggableError {
   }
 }
 
+/**
+ * How long after it was asked for a destination may be used, by which requests begin. The integrations service answers a change of a
+ * destination after this time: then no replica of the webhook dispatcher begins a request to what the destination was before.
+ */
+export const DESTINATION_USABLE_MS = 1_500;
+
 // Suffixes of names that resolve only inside a cluster, a company or a private network.
 const INTERNAL_SUFFIXES = [
   'local',

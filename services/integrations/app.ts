@@ -1,5 +1,6 @@
 /** The integrations service: integrations, their keys, rate limits, grants, enablement and webhook destinations. */
 import { startRotation } from '@creditlane/crypto/rotation';
+import { DESTINATION_USABLE_MS } from '@creditlane/egress-rules/destination-url';
 import { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
@@ -28,7 +29,7 @@ import { sealedTables } from './store/sealed-tables.ts';
 /** The source of the service's events. */
 const SERVICE = 'integrations';
 
-type IntegrationsContext = ServiceContext<typeof SETTINGS> &
+export type IntegrationsContext = ServiceContext<typeof SETTINGS> &
   WithDatabase &
   WithBus &
   WithCalls<'applications'>;
@@ -36,16 +37,13 @@ type IntegrationsContext = ServiceContext<typeof SETTINGS> &
 /**
  * Starts to wrap every secret, configuration and stored answer with the key ring's current key, starts publishing
  * events, and returns the routes to mount.
+ * @param destinationUsableMs how long a change of a destination is answered after it is committed; a test may shorten it
  * @throws UnknownKeyError when the ring lacks the key of one of them
  */
-export async function startIntegrations({
-  settings,
-  process,
-  database,
-  bus,
-  endpoints,
-  signer,
-}: IntegrationsContext) {
+export async function startIntegrations(
+  { settings, process, database, bus, endpoints, signer }: IntegrationsContext,
+  destinationUsableMs = DESTINATION_USABLE_MS,
+) {
   const { log, metrics, closers, health } = process;
   const { keyRing } = settings;
 
@@ -76,7 +74,7 @@ export async function startIntegrations({
   const wakeRelay = () => relay.wake();
   const deps = { ...settings, requests, answers, directory, clock: systemClock, newId, wakeRelay };
   const routes = [
-    integrationsRoutes(deps),
+    integrationsRoutes({ ...deps, destinationUsableMs }),
     accessRoutes({ ...deps, database }),
     enablementRoutes({ ...deps, owner: pool, log }),
     destinationsRoutes({ ...deps, database, log, metrics }),

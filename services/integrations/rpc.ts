@@ -1,4 +1,5 @@
 /** IntegrationsService: how the platform's administration manages integrations, keys, grants and destinations. */
+import { setTimeout } from 'node:timers/promises';
 import { IntegrationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Call } from '@creditlane/rpc/call';
 import { notFound } from '@creditlane/rpc/fault';
@@ -16,11 +17,19 @@ import { revokeKey } from './store/keys.ts';
 export type RpcDeps = RegisterIntegrationDeps &
   IssueKeyDeps &
   SetDestinationDeps &
-  RotateSecretDeps;
+  RotateSecretDeps & {
+    /** How long the webhook dispatcher may use what it has been told of a destination. */
+    destinationUsableMs: number;
+  };
+
+/** A timer may end a moment early. */
+const TIMER_MARGIN_MS = 20;
 
 /** The routes of IntegrationsService to mount. */
 export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
-  const { requests, clock } = deps;
+  const { requests, clock, destinationUsableMs } = deps;
+  /** Resolves once nothing is sent any more to what a destination was before a change that is committed. */
+  const untilInForce = () => setTimeout(destinationUsableMs + TIMER_MARGIN_MS);
   const setGrant = async (
     side: GrantSide,
     { integrationId, granted }: { integrationId: string; granted: boolean },
@@ -52,14 +61,24 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
 
     grantCreditor: (request, call) => setGrant('creditor', request, request.creditorId, call),
 
-    setDestination: (request, call) => setDestination(deps, request, call),
+    async setDestination(request, call) {
+      const response = await setDestination(deps, request, call);
+      // The first setting, which shows the secret, changes nothing that is in use.
+      if (response.secret === '') await untilInForce();
+      return response;
+    },
 
     async removeDestination({ integrationId }, call) {
       const db = await integrationRecords(requests, call, integrationId);
       await deleteDestination(db, integrationId);
+      await untilInForce();
       return {};
     },
 
-    rotateSecret: (request, call) => rotateSecret(deps, request, call),
+    async rotateSecret(request, call) {
+      const response = await rotateSecret(deps, request, call);
+      await untilInForce();
+      return response;
+    },
   });
 }

@@ -21,6 +21,7 @@ import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
 import { LONGEST_LOCK_TIMEOUT } from '@creditlane/service/test-lock-timeout';
 import { afterAll, beforeAll } from 'vitest';
+import { type IntegrationsContext, startIntegrations } from './app.ts';
 import { integrations } from './service.ts';
 import { type FakeApplications, startFakeApplications } from './test-applications.ts';
 
@@ -123,7 +124,12 @@ async function startOn(databaseUrl: string, keyRing: string, shared: SharedState
     },
   });
   const peers = startFakeApplications(applications, process);
-  const { routes, settled } = await startService(integrations, values, { process, bus, ...peers });
+  // A change of a destination is answered at once.
+  const service = {
+    ...integrations,
+    start: (context: IntegrationsContext) => startIntegrations(context, 0),
+  };
+  const { routes, settled } = await startService(service, values, { process, bus, ...peers });
   const client = mountForTest('integrations', routes, ['gateway', 'webhook-dispatcher'], process);
   return {
     integrations: client(IntegrationsService, 'gateway'),

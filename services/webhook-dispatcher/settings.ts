@@ -75,7 +75,7 @@ export const SETTINGS = {
     default: '1s',
     min: '0ms',
     max: '1s',
-    about: "How late, at most, a change of a destination's URL or secrets takes effect.",
+    about: "How long a destination's URL and secrets are kept before they are asked for again.",
   }),
 };
 

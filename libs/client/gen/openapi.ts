@@ -1387,7 +1387,7 @@ export type paths = {
         get?: never;
         /**
          * Set where the integration's webhooks go
-         * @description Each event is posted to this URL with the event's own path appended to the URL's path, before a query. It must begin with https and lead to a public host, at port 443 or 8443, with no user name, password or fragment in it. The host is spelled as it is looked up, without escapes and without a final dot; an internationalised name may be in Unicode. A platform for development, such as that of `npm start`, also takes http and addresses of loopback at any port. The first time, the answer shows the signing secret, this once; a later change of the URL keeps the secret and shows none (*Rotate the secret* makes a new one). A destination that was disabled, for it answered 410 or failed for five days, is sent to again once it is set, also to the URL that it has. Repeated with its `Idempotency-Key`, the request changes nothing and shows the same answer, with the secret.
+         * @description Each event is posted to this URL with the event's own path appended to the URL's path, before a query. It must begin with https and lead to a public host, at port 443 or 8443, with no user name, password or fragment in it. The host is spelled as it is looked up, without escapes and without a final dot; an internationalised name may be in Unicode. A platform for development, such as that of `npm start`, also takes http and addresses of loopback at any port. The first time, the answer shows the signing secret, this once; a later change of the URL keeps the secret and shows none (*Rotate the secret* makes a new one). A destination that was disabled, for it answered 410 or failed for five days, is sent to again once it is set, also to the URL that it has. Repeated with its `Idempotency-Key`, the request changes nothing and shows the same answer, with the secret. A change is in force when it is answered, after some two seconds: from then on no request to the earlier URL begins.
          *
          *     With `events`, the integration gets the named webhooks alone, from now on. A request without `events` removes such a filter. What a filter left out is not sent later, nor is it listed; what was queued before is still sent. Replays and test events ignore the filter. Without `applicationExported` in it, nothing can be exported to the integration.
          *
@@ -1397,7 +1397,7 @@ export type paths = {
         post?: never;
         /**
          * Remove the integration's webhook destination
-         * @description Deletes the URL and every secret. No request to the URL begins later than a second after the answer. Pending deliveries become dead within two minutes, with the reason `destination_removed`, and later events go nowhere until a destination is set: a new one, with its own `destinationId` and secret, whose `webhook-sequence` begins at 1. Removing what is not set changes nothing.
+         * @description Deletes the URL and every secret. The answer comes after some two seconds, and from then on no request to the URL begins. Pending deliveries become dead within two minutes, with the reason `destination_removed`, and later events go nowhere until a destination is set: a new one, with its own `destinationId` and secret, whose `webhook-sequence` begins at 1. Removing what is not set changes nothing.
          */
         delete: operations["removeDestination"];
         options?: never;
@@ -1419,7 +1419,7 @@ export type paths = {
         put?: never;
         /**
          * Rotate the secret that signs the integration's webhooks
-         * @description Makes a new secret, which the answer shows, this once. At most a second after the answer every attempt is signed with it, retries included: `X-SERVICE-SIGNATURE` with the new secret alone, `webhook-signature` with the new and the earlier ones, until the overlap ends. A rotation makes no earlier secret sign longer than before it, so `overlapHours` of 0 revokes all of them. At most three earlier secrets sign beside the new one; a rotation that would make it four is 409 `too_many_secrets`. Without a destination the answer is 404 `destination_not_found`.
+         * @description Makes a new secret, which the answer shows, this once. The answer comes after some two seconds, and from then on every attempt is signed with it, retries included: `X-SERVICE-SIGNATURE` with the new secret alone, `webhook-signature` with the new and the earlier ones, until the overlap ends. A rotation makes no earlier secret sign longer than before it, so `overlapHours` of 0 revokes all of them. At most three earlier secrets sign beside the new one; a rotation that would make it four is 409 `too_many_secrets`. Without a destination the answer is 404 `destination_not_found`.
          */
         post: operations["rotateSecret"];
         delete?: never;

@@ -1,5 +1,6 @@
 /** The client of the integrations service: which destinations receive an event, their URLs and secrets. */
 import { createSecretKey, type KeyObject } from 'node:crypto';
+import { DESTINATION_USABLE_MS } from '@creditlane/egress-rules/destination-url';
 import type {
   Destination as DestinationMessage,
   DestinationsService,
@@ -40,6 +41,8 @@ export interface Destination {
   readonly readsSin: boolean;
   /** The live secrets, newest first; none when the newest cannot be opened. */
   readonly keys: readonly KeyObject[];
+  /** Until when a request to it may begin, by performance.now(): a change of it is answered no earlier. */
+  readonly usableUntilMs: number;
 }
 
 /** Why nothing can be sent to a destination without keys. */
@@ -71,7 +74,7 @@ export class Destinations {
   /** Until when the grants that were found allow requests, by performance.now(). */
   readonly #grantEnds = createExpiringCache<number>(MAX_CACHED, GRANT_CACHE_MS);
 
-  /** @param cacheMs how long URLs and secrets are cached, and so the longest time until a change takes effect */
+  /** @param cacheMs how long destinations are cached: shorter than DESTINATION_USABLE_MS */
   constructor(client: PeerClient<typeof DestinationsService>, cacheMs: number) {
     this.#client = client;
     this.#cache = createExpiringCache(MAX_CACHED, cacheMs);
@@ -206,9 +209,10 @@ export class Destinations {
   ): Promise<(Destination | undefined)[]> {
     const request = { destinationIds: [...new Set(lookups.map(({ id }) => id))] };
     const traceparent = lookups[0]?.traceparent;
+    const usableUntilMs = performance.now() + DESTINATION_USABLE_MS;
     const { destinations } = await this.#client.getDestinations(request, { traceparent });
     const found = new Map(
-      destinations.map((destination) => [destination.destinationId, toDestination(destination)]),
+      destinations.map((it) => [it.destinationId, toDestination(it, usableUntilMs)]),
     );
     return lookups.map(({ id }) => found.get(id));
   }
@@ -226,7 +230,7 @@ function grantQueryOf(
   };
 }
 
-function toDestination(message: DestinationMessage): Destination {
+function toDestination(message: DestinationMessage, usableUntilMs: number): Destination {
   const { secrets, ...settings } = message;
   const { integrationId, revision, url, events, deliveriesPerSecond, readsSin } = settings;
   return {
@@ -237,5 +241,6 @@ function toDestination(message: DestinationMessage): Destination {
     deliveriesPerSecond,
     readsSin,
     keys: secrets.map((secret) => createSecretKey(secret)),
+    usableUntilMs,
   };
 }

@@ -11,6 +11,9 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
+/** What no test of this file looks at. */
+const REST = { events: [], readsSin: false, keys: [], usableUntilMs: 0 };
+
 /** One round of what the dispatcher does every minute; resolves to the destinations of which deliveries have ended. */
 async function endRemoved(): Promise<readonly string[]> {
   const ended = new Set<string>();
@@ -22,7 +25,7 @@ async function endRemoved(): Promise<readonly string[]> {
       destinations: {
         getUncached: async (id) => {
           const found = destinations.get(id);
-          return found && { ...found, integrationId: id, events: [], readsSin: false, keys: [] };
+          return found && { ...found, ...REST, integrationId: id };
         },
       },
       queue: {
@@ -107,14 +110,7 @@ test('a round continues after the destinations of the round before', async () =>
     destinations: {
       getUncached: async (id: string) => {
         asked.push(id);
-        return {
-          integrationId: id,
-          revision: 1,
-          url: 'https://a.example/',
-          events: [],
-          readsSin: false,
-          keys: [],
-        };
+        return { integrationId: id, revision: 1, url: 'https://a.example/', ...REST };
       },
     },
     queue: { dropEnded: () => {}, add: () => {} },

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Egress } from '../egress/egress.ts';
 import { PERMIT_MS } from '../store/rates.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type TestFixture,
   until,
 } from '../test-fixture.ts';
-import { answer, hang } from '../test-receiver.ts';
+import { answer, hang, startReceiver } from '../test-receiver.ts';
 import { deliveriesClient, ownerOf } from './test-owner.ts';
 
 let fixture: TestFixture;
@@ -143,7 +143,21 @@ describe('a test event', () => {
     const post = vi.spyOn(Egress.prototype, 'post');
     const dispatcher = await fixture.start({ DELIVERY_DEADLINE: '60s' });
     await send(dispatcher);
-    expect(post).toHaveBeenCalledWith(expect.objectContaining({ ownDeadlineMs: 15_000 }));
+    const ownDeadlineMs = post.mock.calls[0]?.[0].ownDeadlineMs ?? Infinity;
+    expect(ownDeadlineMs).toBeLessThanOrEqual(15_000);
+  });
+
+  test('goes to the URL that was set while its connection opened too slowly', async () => {
+    const dispatcher = await fixture.start();
+    const moved = await startReceiver();
+    onTestFinished(() => moved.close());
+    vi.spyOn(Egress.prototype, 'post').mockImplementationOnce(async ({ maySend }) => {
+      fixture.integrations.set(receiver.destinationId, moved.url);
+      await until(() => expect(maySend?.()).toBe(false));
+      return undefined;
+    });
+    expect(await send(dispatcher)).toMatchObject({ succeeded: true });
+    expect([receiver.received.length, moved.received.length]).toEqual([0, 1]);
   });
 
   test('to a limited destination has 15 seconds at most, together with the tries that came too late', async () => {

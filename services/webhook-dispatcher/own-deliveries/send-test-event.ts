@@ -22,17 +22,16 @@ import {
 } from '@creditlane/rpc/fault';
 import { idOfName } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/telemetry/log';
-import { type Destinations, SECRET_UNREADABLE } from '../destinations/destinations.ts';
+import {
+  type Destination,
+  type Destinations,
+  SECRET_UNREADABLE,
+} from '../destinations/destinations.ts';
 import { isSuccess, type Outcome } from '../egress/exchange.ts';
 import type { DestinationRevision, WebhookEventType } from '../events/webhook-event-type.ts';
 import type { OpenBreakers } from '../queue/open-breakers.ts';
 import { takePermit } from '../sending/permits.ts';
-import {
-  type PostedWebhook,
-  type PostWebhookDeps,
-  postWebhook,
-  type WebhookRequest,
-} from '../sending/post-webhook.ts';
+import { type PostWebhookDeps, postWebhook } from '../sending/post-webhook.ts';
 import { KEPT_ANSWER_BYTES, openAnswer, sealAnswer } from '../sending/sealed-answer.ts';
 import { storeTestSuccess } from '../store/destinations.ts';
 import {
@@ -49,8 +48,8 @@ const MAX_UNDER_WAY = 64;
 const MAX_EXCHANGE_MS = 15_000;
 /** For a permit of a destination with a rate limit. A delivery that waits for one waits for 2 s at most, so that the next is free by then. */
 const MAX_PERMIT_WAIT_MS = 3_000;
-/** A permit is lost when the connection is not open in time, which the next try then uses. */
-const MAX_PERMITS = 3;
+/** A permit is lost, and the destination looked up again, when the connection is not open in time, which the next try then uses. */
+const MAX_TRIES = 3;
 /** Longer than a call may last: the gateway gives up after 20 s, and recording the answer follows the exchange. */
 const LEASE_MS = 40_000;
 
@@ -58,7 +57,7 @@ export interface TestEventDeps extends PostWebhookDeps {
   readonly requests: RequestPool;
   readonly log: Log;
   readonly breakers: Pick<OpenBreakers, 'requestProbe'>;
-  readonly destinations: Pick<Destinations, 'getUncached'>;
+  readonly destinations: Pick<Destinations, 'get' | 'getUncached'>;
   /** By the name of the webhook event type. */
   readonly eventTypes: ReadonlyMap<string, WebhookEventType>;
   readonly newId: () => string;
@@ -195,53 +194,50 @@ async function postExample(
   if (mismatch !== undefined) {
     throw internal(new Error(`the example of ${event} does not match its schema: ${mismatch}`));
   }
-  const destination = await destinations.getUncached(destinationId, traceparent);
-  if (destination === undefined) throw destinationNotFound();
-
-  const webhookId = newId();
-  const { keys, revision } = destination;
-  const sent = { webhookId, destinationId, revision, keys };
-  // Without a key nothing can be signed.
-  if (keys.length === 0) return { ...sent, outcome: UNREADABLE, durationMs: 0 };
-  const posted = await postWithinRate(deps, db, {
-    id: webhookId,
+  const webhook = {
+    id: newId(),
     sequence: 1,
     body,
     isTest: true,
     eventType,
     destinationId,
-    destination,
-    ownDeadlineMs: MAX_EXCHANGE_MS,
     // The body that was sent is an example, so that the answer repeats nobody's data.
     keptAnswerBytes: () => KEPT_ANSWER_BYTES,
-  });
-  if (posted === undefined) throw unavailable('no request to the destination could begin');
-  return { ...sent, ...posted };
+  };
+  const endMs = performance.now() + MAX_EXCHANGE_MS;
+  // The tries and the waits before them share the deadline of one exchange, so that the call ends before the gateway gives up.
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const limited = await destinations.getUncached(destinationId, traceparent);
+    const permitEndMs = limited && (await takePermitOf(db, destinationId, limited));
+    // The permit may have taken long to come.
+    const destination = await destinations.get(destinationId, traceparent);
+    if (destination === undefined) throw destinationNotFound();
+    const { keys, revision, usableUntilMs } = destination;
+    const sent = { webhookId: webhook.id, destinationId, revision, keys };
+    // Without a key nothing can be signed.
+    if (keys.length === 0) return { ...sent, outcome: UNREADABLE, durationMs: 0 };
+    const ownDeadlineMs = endMs - performance.now();
+    if (permitEndMs === undefined || ownDeadlineMs <= 0) break;
+    const untilMs = Math.min(permitEndMs, usableUntilMs);
+    const maySend = () => performance.now() < untilMs;
+    const posted = await postWebhook(deps, { ...webhook, destination, maySend, ownDeadlineMs });
+    if (posted !== undefined) return { ...sent, ...posted };
+  }
+  throw unavailable('no request to the destination could begin');
 }
 
 /**
- * Posts as `postWebhook`, with a permit if the destination has a rate limit; undefined also without one. The tries and the
- * waits before them share the deadline of the one exchange, so that the call ends before the gateway gives up.
+ * Takes a permit if the destination has a rate limit; resolves to the time until which the request may begin, by performance.now(),
+ * and to undefined when there is no permit soon.
  */
-async function postWithinRate(
-  deps: TestEventDeps,
+async function takePermitOf(
   db: ScopedPool,
-  request: WebhookRequest,
-): Promise<PostedWebhook | undefined> {
-  const { destinationId, destination } = request;
-  const { revision, deliveriesPerSecond: perSecond } = destination;
-  if (perSecond === undefined) return postWebhook(deps, request);
+  destinationId: string,
+  { revision, deliveriesPerSecond: perSecond }: Destination,
+): Promise<number | undefined> {
+  if (perSecond === undefined) return Infinity;
   const rate = { destinationId, revision, perSecond };
-  const endMs = performance.now() + MAX_EXCHANGE_MS;
-  for (let permits = 0; permits < MAX_PERMITS; permits += 1) {
-    const untilMs = await takePermit(db.onRow(rowOf(rate)), rate, MAX_PERMIT_WAIT_MS);
-    const ownDeadlineMs = endMs - performance.now();
-    if (untilMs === undefined || ownDeadlineMs <= 0) return undefined;
-    const maySend = () => performance.now() < untilMs;
-    const posted = await postWebhook(deps, { ...request, maySend, ownDeadlineMs });
-    if (posted !== undefined) return posted;
-  }
-  return undefined;
+  return takePermit(db.onRow(rowOf(rate)), rate, MAX_PERMIT_WAIT_MS);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
+import { DESTINATION_USABLE_MS } from '@creditlane/egress-rules/destination-url';
 import { silentLog } from '@creditlane/runtime/test-log';
 import { createTestProcess } from '@creditlane/runtime/test-process';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -20,16 +21,29 @@ const found: Destination = {
   events: [],
   readsSin: false,
   keys: [createSecretKey(randomBytes(32))],
+  usableUntilMs: Infinity,
 };
 
-/** An attempt whose connection takes so long to open; `grantEndMs` is what the integrations service answers. */
-function startAttempt(permission: Partial<Permission>, openingMs: number, grantEndMs = Infinity) {
+/** What the integrations service answers. */
+interface Answers {
+  grantEndMs?: number;
+  usableUntilMs?: number;
+  /** Of the second answer, just before the request. */
+  revision?: number;
+}
+
+/** An attempt whose connection takes so long to open. */
+function startAttempt(permission: Partial<Permission>, openingMs: number, answers: Answers = {}) {
+  const { grantEndMs = Infinity, usableUntilMs = Infinity, revision = 1 } = answers;
+  const get = vi
+    .fn(async () => ({ ...found, usableUntilMs, revision }))
+    .mockResolvedValueOnce({ ...found, usableUntilMs });
   const { eventTypes } = decisionSource({ find: async () => [] });
   const attempt = createAttempt({
     eventTypes: new Map(eventTypes.map((it) => [it.name, it as never])),
     destinations: {
-      get: async () => found,
-      getUncached: async () => found,
+      get,
+      getUncached: get,
       grantEndMs: async () => grantEndMs,
     },
     egress: {
@@ -61,8 +75,21 @@ test('a delivery is not tried whose connection opens after the grant of the inta
 });
 
 test('a delivery is not tried whose connection opens after a grant that was asked for may be relied on', async () => {
-  const endMs = performance.now() + GRANT_MS;
+  const grantEndMs = performance.now() + GRANT_MS;
   const permission = { grantedUntilMs: 0 };
-  expect(await startAttempt(permission, GRANT_MS - 1, endMs)).toMatchObject({ state: 'delivered' });
-  expect(await startAttempt(permission, 1, endMs)).toMatchObject({ kind: 'untried' });
+  const sent = { state: 'delivered' };
+  expect(await startAttempt(permission, GRANT_MS - 1, { grantEndMs })).toMatchObject(sent);
+  expect(await startAttempt(permission, 1, { grantEndMs })).toMatchObject({ kind: 'untried' });
+});
+
+test('a delivery is not tried whose connection opens after its destination may be used', async () => {
+  const usableUntilMs = performance.now() + DESTINATION_USABLE_MS;
+  const openingMs = DESTINATION_USABLE_MS - 1;
+  const sent = { state: 'delivered' };
+  expect(await startAttempt({}, openingMs, { usableUntilMs })).toMatchObject(sent);
+  expect(await startAttempt({}, 1, { usableUntilMs })).toMatchObject({ kind: 'untried' });
+});
+
+test('a delivery is not tried whose destination was set anew while it was prepared', async () => {
+  expect(await startAttempt({}, 0, { revision: 2 })).toMatchObject({ kind: 'untried' });
 });

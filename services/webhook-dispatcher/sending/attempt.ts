@@ -1,5 +1,4 @@
 /** One attempt at a delivery: find the destination, render the body, sign, post, and decide the next step. */
-import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
@@ -41,10 +40,6 @@ export interface AttemptDeps extends PostWebhookDeps {
  * which the next attempt waits for.
  */
 const UNCONFIRMED_GONE_DELAY_MS = 1_000;
-/** A destination that was looked up longer ago is looked up again before the request. */
-const MAX_LOOKUP_AGE_MS = 250;
-/** How long the second lookup may take: a permit that was just taken lasts for PERMIT_MS. */
-const MAX_SECOND_LOOKUP_MS = 100;
 
 /** One attempt and the delivery's state after it. */
 export interface AttemptResult {
@@ -154,16 +149,15 @@ async function tryToSend(
   // A newer version may have stored an event type that only the newer version can send.
   if (eventType === undefined) return WITHOUT_CONTENT;
   try {
-    const destination = await destinations.get(destinationId, traceparent);
-    const foundMs = performance.now();
-    if (destination === undefined) return unsendable('destination_removed');
-    deps.rates.note(destinationId, destination);
+    const found = await destinations.get(destinationId, traceparent);
+    if (found === undefined) return unsendable('destination_removed');
+    deps.rates.note(destinationId, found);
 
-    if (destination.keys.length === 0) {
+    if (found.keys.length === 0) {
       // Tried again like a failure of the receiver: the operator restores the key, or the secret is rotated.
       return { ...unsent, outcome: { kind: 'failed', reason: SECRET_UNREADABLE } };
     }
-    const reader = { readsSin: destination.readsSin, traceparent };
+    const reader = { readsSin: found.readsSin, traceparent };
     const content = await findContent(deps, eventType, delivery, reader);
     if (content.kind === 'missing') return WITHOUT_CONTENT;
     if (content.kind === 'unsendable') return unsendable(content.reason);
@@ -171,16 +165,19 @@ async function tryToSend(
     const grantEndMs =
       performance.now() < permission.grantedUntilMs
         ? permission.grantedUntilMs
-        : await destinations.grantEndMs(JSON.parse(body), destination.integrationId, traceparent);
+        : await destinations.grantEndMs(JSON.parse(body), found.integrationId, traceparent);
     if (grantEndMs === undefined) return unsendable(GRANT_MISSING);
 
-    const isAllowed = await allowSending(permission, destinationId, destination);
+    const isAllowed = await allowSending(permission, destinationId, found);
     if (isAllowed === undefined) return UNTRIED;
     // The service with the content may have taken long to answer, and the permit to come.
-    const isOld = performance.now() - foundMs > MAX_LOOKUP_AGE_MS;
-    if (isOld && (await hasChanged(deps, delivery, destination))) return UNTRIED;
-    // Opening a connection may take longer than the grant may be relied on.
-    const maySend = () => isAllowed() && performance.now() < grantEndMs;
+    const destination = await destinations.get(destinationId, traceparent);
+    if (destination?.revision !== found.revision) return UNTRIED;
+    // The body is for what the integration could read then.
+    if (destination.readsSin !== found.readsSin) return UNTRIED;
+    // Opening a connection may take longer than the answers may be relied on.
+    const usableUntilMs = Math.min(destination.usableUntilMs, grantEndMs);
+    const maySend = () => isAllowed() && performance.now() < usableUntilMs;
     const onSent = () => {
       const { attempts, replays, recordedAt } = delivery;
       if (attempts === 0 && replays === 0)
@@ -253,25 +250,6 @@ async function findContent(
 function warnUntried({ log }: AttemptDeps, { id, traceparent }: LeasedDelivery, err: unknown) {
   const traceId = traceIdOf(traceparent);
   log.warn({ err, deliveryId: id, traceId }, 'a webhook could not be tried');
-}
-
-/**
- * Whether the destination was removed or set anew since it was found, or its integration may read more or less. Without an answer in time it counts as unchanged: a slow
- * integrations service would else use up the permits of a limited destination, and nothing would be sent to it.
- */
-async function hasChanged(
-  { destinations }: AttemptDeps,
-  { destinationId, traceparent }: LeasedDelivery,
-  { revision, readsSin }: Destination,
-): Promise<boolean> {
-  const lookup = withTimeLimit(destinations.getUncached(destinationId, traceparent ?? undefined), {
-    limitMs: MAX_SECOND_LOOKUP_MS,
-    makeError: () => new Error(`no answer within ${MAX_SECOND_LOOKUP_MS} ms`),
-  });
-  return lookup.then(
-    (present) => present?.revision !== revision || present.readsSin !== readsSin,
-    () => false,
-  );
 }
 
 /** Whether the destination still has this revision: a 410 from an earlier URL must not disable it. */

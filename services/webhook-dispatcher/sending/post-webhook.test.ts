@@ -31,6 +31,7 @@ function postWhileClockIsSet(setByMs: number) {
         events: [],
         readsSin: false,
         keys: [createSecretKey(Buffer.from('secret'))],
+        usableUntilMs: Infinity,
       },
     },
   );

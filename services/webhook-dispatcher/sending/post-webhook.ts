@@ -11,7 +11,7 @@ export interface PostWebhookDeps {
   readonly clock: Clock;
 }
 
-export interface WebhookRequest
+interface WebhookRequest
   extends Pick<
     Post,
     'destinationId' | 'body' | 'maySend' | 'onSent' | 'ownDeadlineMs' | 'keptAnswerBytes'
