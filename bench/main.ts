@@ -6,7 +6,6 @@ import { runCommand } from '@creditlane/local/command';
 import type { Closers } from '@creditlane/runtime/closers';
 import { measureCreditFiles } from './measurements/credit-files.ts';
 import { measureSoak } from './measurements/soak.ts';
-import { measureTableSize } from './measurements/table-size.ts';
 import { measureThroughput } from './measurements/throughput.ts';
 import { type BenchPart, HELP, type Options, readOptions } from './options.ts';
 import { startBenchPlatform } from './platform/bench-platform.ts';
@@ -42,13 +41,10 @@ async function measurePart(
 ): Promise<void> {
   const profile = profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
   const nodeFlags = [...profile, ...(soak ? COLLECTABLE_FLAGS : [])];
-  const runMode = part === 'history' ? 'one process' : RUN_MODE_OF[part];
+  const runMode = RUN_MODE_OF[part];
   const platform = await startBenchPlatform({ runMode, nodeFlags }, closers);
   results.machine = await describeMachine(platform.adminUrl);
-  if (part === 'history') {
-    const old = await startBenchPlatform({ runMode, nodeFlags }, closers);
-    results.tableSize = await measureTableSize({ new: platform, old }, plan, print);
-  } else if (soak) results.soak[runMode] = await measureSoak(platform, plan, print);
+  if (soak) results.soak[runMode] = await measureSoak(platform, plan, print);
   else results.throughput[runMode] = await measureThroughput(platform, plan, print);
 }
 

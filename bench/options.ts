@@ -3,7 +3,7 @@ import { parseOptions, UsageError } from '@creditlane/local/options';
 import { FULL, type Plan, QUICK, SMOKE } from './plan.ts';
 
 /** The parts that --only names. */
-const PARTS = ['one-process', 'processes', 'history', 'credit-files'] as const;
+const PARTS = ['one-process', 'processes', 'credit-files'] as const;
 
 export type BenchPart = (typeof PARTS)[number];
 
@@ -25,9 +25,9 @@ receiver run on this machine, too.
 
   npm run bench -- [options]
 
-  --only PART        one-process, processes (each service a process, with Kafka), history (with a
-                     million past decisions in the tables), or credit-files (bureaus' answers with 200
-                     trades, on one core, without a platform); may be given more than once
+  --only PART        one-process, processes (each service a process, with Kafka), or credit-files
+                     (bureaus' answers with 200 trades, on one core, without a platform); may be
+                     given more than once
   --soak             instead: memory over ten minutes at half load, in one process, or in processes
                      with --only processes
   --quick            three minutes instead of ten, enough to see that something became slower

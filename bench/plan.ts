@@ -29,16 +29,7 @@ export interface Plan {
   single: { writers: number; deliveries: number };
   /** Deliveries that are due at the same time. */
   backlog: number;
-  history: HistoryPlan;
   soak: { periods: number; periodMs: number; samplesPerPeriod: number };
-}
-
-export interface HistoryPlan {
-  /** Past decisions, and the applications they are on. */
-  decisions: number;
-  applications: number;
-  /** Rounds of four turns: new, old, old, new. */
-  rounds: number;
 }
 
 /** Common rates on common numbers of applications, whose webhooks are sent in order. */
@@ -64,7 +55,6 @@ export const FULL: Plan = {
   deliveries: [32, 64, 128, 256],
   single: { writers: 32, deliveries: 128 },
   backlog: 30_000,
-  history: { decisions: 1_000_000, applications: 200_000, rounds: 2 },
   soak: { periods: 10, periodMs: 60_000, samplesPerPeriod: 4 },
 };
 
@@ -81,7 +71,6 @@ export const QUICK: Plan = {
   writers: [64],
   deliveries: [128],
   backlog: 5_000,
-  history: { decisions: 100_000, applications: 20_000, rounds: 1 },
   soak: { periods: 8, periodMs: 15_000, samplesPerPeriod: 3 },
 };
 
@@ -101,6 +90,5 @@ export const SMOKE: Plan = {
   deliveries: [8],
   single: { writers: 8, deliveries: 8 },
   backlog: 200,
-  history: { decisions: 2_000, applications: 2_000, rounds: 1 },
   soak: { periods: 4, periodMs: 500, samplesPerPeriod: 1 },
 };

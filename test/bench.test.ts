@@ -120,18 +120,6 @@ if (runsAll) {
     });
   });
 
-  test('a platform with past decisions in its tables is compared with a new one in turns', {
-    timeout: 180_000,
-  }, async () => {
-    const { stdout, results } = await runBench('--only', 'history');
-    const { writes, deliveries } = results.tableSize;
-    expect(stdout).toMatch(/past decisions in the tables +without +with 2,000 +share +target/);
-    for (const { new: without, old, share } of [writes, deliveries]) {
-      expect([without.length, old.length]).toEqual([2, 2]);
-      expect(share).toBeGreaterThan(0);
-    }
-  });
-
   test('memory under a lasting load is measured by period', { timeout: 180_000 }, async () => {
     const { stdout, results } = await runBench('--soak');
     expect(stdout).toMatch(/growth: heap per delivery, resident +-?[\d,.]+ B +-?[\d,.]+ %/);

@@ -1,7 +1,6 @@
 /** A webhook receiver that answers at once and reads the marker of each webhook's decision. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Scale } from '../scale-subject.ts';
 
 export interface WebhookReceiver {
   url: string;
@@ -63,11 +62,4 @@ export async function startReceiver(): Promise<WebhookReceiver> {
       server.close();
     },
   };
-}
-
-/** Starts a receiver that closes with the measurement. */
-export async function openReceiver({ closers }: Scale): Promise<WebhookReceiver> {
-  const receiver = await startReceiver();
-  closers.add('receiver', async () => receiver.close());
-  return receiver;
 }

@@ -28,7 +28,7 @@ export interface ThroughputResults {
   stages?: Stages;
 }
 
-export const WRITE: OperationKind = { writer: 'withoutWebhook', endsWith: 'answer' };
+const WRITE: OperationKind = { writer: 'withoutWebhook', endsWith: 'answer' };
 export const WRITE_AND_DELIVERY: OperationKind = { writer: 'withWebhook', endsWith: 'webhook' };
 
 /** Prints a line for the person who waits. */

@@ -1,20 +1,18 @@
 /** The printed page: the machine, how each figure was measured, and the figures beside their targets. */
 import type { CreditFileResults } from '../measurements/credit-files.ts';
 import type { SoakResults } from '../measurements/soak.ts';
-import type { TableSizeResults } from '../measurements/table-size.ts';
 import type { ThroughputResults } from '../measurements/throughput.ts';
 import { RUN_MODES, type RunMode } from '../platform/run-mode.ts';
 import { creditFileTable } from './credit-file-table.ts';
 import { fixedRateTable } from './fixed-rate-table.ts';
 import { formatMachine, type Machine } from './machine.ts';
-import { soakTable, tableSizeTable } from './table-size-and-soak.ts';
+import { soakTable } from './soak-table.ts';
 import { cpuLine, throughputTable } from './throughput-table.ts';
 
 /** The content of the results file. A part that was not measured is missing. */
 export interface BenchResults {
   machine?: Machine;
   throughput: Partial<Record<RunMode, ThroughputResults>>;
-  tableSize?: TableSizeResults;
   soak: Partial<Record<RunMode, SoakResults>>;
   creditFiles?: CreditFileResults;
 }
@@ -40,12 +38,6 @@ const THROUGHPUT_METHOD = `How it is measured
 - CPU time is that of services, PostgreSQL and Kafka together.
 Compare ratios of one run, not figures of different runs.`;
 
-const TABLE_SIZE_METHOD = `How it is measured: two platforms, each in one process with a PostgreSQL of its own, get the same load
-in turns: new, old, old, new. The past decisions of the old one were inserted by SQL, with their events
-published and their webhooks delivered; then the databases of both were vacuumed and analysed. The load
-on the old platform records decisions on the newest of these applications. The share compares the sums of
-all turns.`;
-
 const SOAK_METHOD = `How it is measured: half of the deliveries per second that the platform reaches, for the time below. Each
 line is the least memory that several forced garbage collections left in its period. The growth of the
 heap is the slope over the second half of the lines, when buffers and caches with a limit are full. Its
@@ -57,7 +49,7 @@ which keeps nothing of the answer. A second is one of CPU time, garbage collecti
 
 /** The results as text for a terminal. */
 export function formatReport(results: BenchResults): string {
-  const { machine, throughput, tableSize, soak, creditFiles } = results;
+  const { machine, throughput, soak, creditFiles } = results;
   const measured = RUN_MODES.flatMap((runMode) => {
     const results = throughput[runMode];
     return results === undefined ? [] : [{ runMode, results }];
@@ -74,9 +66,6 @@ export function formatReport(results: BenchResults): string {
       '',
       ...fixedRateTable(runMode, results.fixedRates),
     );
-  }
-  if (tableSize !== undefined) {
-    lines.push('', TABLE_SIZE_METHOD, '', ...tableSizeTable(tableSize));
   }
   for (const runMode of RUN_MODES) {
     const results = soak[runMode];
