@@ -1,6 +1,6 @@
 /** The one error of the client: an answer that is not a success, no answer at all, or no request without a key. */
+import { retryAfterMs } from '../runtime/http/retry-after.ts';
 import type { components } from './gen/openapi.ts';
-import { parseRetryAfterMs } from './retry-policy.ts';
 
 export type FieldError = components['schemas']['FieldError'];
 
@@ -92,7 +92,7 @@ export function errorOfAnswer(
     errors,
     isOutcomeUnknown: request.isOutcomeUnknown || status >= 500 || isSuccess || isInProgress,
     retryable: RETRYABLE_STATUSES.has(status) || isInProgress,
-    retryAfterMs: parseRetryAfterMs(headers.get('retry-after'), Date.now()),
+    retryAfterMs: retryAfterMs(headers.get('retry-after'), Date.now()),
   });
 }
 

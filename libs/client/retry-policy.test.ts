@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseRetryAfterMs, retryWaitMs } from './retry-policy.ts';
+import { retryWaitMs } from './retry-policy.ts';
 
 describe('the wait before the next attempt', () => {
   test('doubles from 200 ms up to 10 s, of which up to half is left out', () => {
@@ -15,19 +15,5 @@ describe('the wait before the next attempt', () => {
 
   test('is the increasing wait when Retry-After permits an attempt at once', () => {
     expect(retryWaitMs(3, 0, 0)).toBe(800);
-  });
-});
-
-describe('Retry-After', () => {
-  const NOW = Date.parse('2026-03-02T15:00:00Z');
-  test.each([
-    ['7', 7000],
-    ['0', 0],
-    ['Mon, 02 Mar 2026 15:00:30 GMT', 30_000],
-    ['Mon, 02 Mar 2026 14:00:00 GMT', 0],
-    ['soon', undefined],
-    [null, undefined],
-  ])('%s is read as %s ms', (value, expected) => {
-    expect(parseRetryAfterMs(value, NOW)).toBe(expected);
   });
 });

@@ -24,11 +24,3 @@ export function retryWaitMs(
     return backoffMs * (1 - BACKOFF_JITTER * random);
   return retryAfterMs * (1 + RETRY_AFTER_JITTER * random);
 }
-
-/** Reads `Retry-After` (RFC 9110): seconds or a date. Undefined when it is absent or neither. */
-export function parseRetryAfterMs(value: string | null, nowMs: number): number | undefined {
-  if (value === null) return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const untilMs = Date.parse(value);
-  return Number.isNaN(untilMs) ? undefined : Math.max(0, untilMs - nowMs);
-}

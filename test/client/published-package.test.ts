@@ -118,7 +118,7 @@ describe('the client as npm packs it', () => {
 
   test('has JavaScript, declarations, licence and README, and no source, test or dependency', async () => {
     expect(packed).toEqual(
-      expect.arrayContaining(['LICENSE', 'README.md', 'package.json', 'dist/client.js']),
+      expect.arrayContaining(['LICENSE', 'README.md', 'package.json', 'dist/client/client.js']),
     );
     expect(
       packed.filter(

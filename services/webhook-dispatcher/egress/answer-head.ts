@@ -1,6 +1,6 @@
 /** The head of an answer: its status, and the headers that this client honours. */
+import { retryAfterMs } from '@creditlane/runtime/http/retry-after';
 import type { Outcome } from './exchange.ts';
-import { retryAfterMs } from './retry-after.ts';
 
 /** How the end of the body is found; 'unknown' when the headers contradict each other about it. */
 export type BodyEnd =
@@ -120,7 +120,7 @@ export class AnswerHead {
 
   outcome(): Outcome {
     const { status } = this;
-    const delayMs = retryAfterMs(this.#retryAfter, new Date());
+    const delayMs = retryAfterMs(this.#retryAfter, Date.now());
     return { kind: 'answered', status, ...(delayMs !== undefined && { retryAfterMs: delayMs }) };
   }
 

@@ -53,8 +53,8 @@ const COMPLETE: [what: string, answer: string, end: AnswerEnd][] = [
     answered(200, 60_000),
   ],
   [
-    'a delay before the next attempt',
-    'HTTP/1.1 503 Busy\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n',
+    'two delays before the next attempt, of which the first counts,',
+    'HTTP/1.1 503 Busy\r\nretry-after: 7\r\nretry-after: 9\r\ncontent-length: 0\r\n\r\n',
     answered(503, 4_000, 7_000),
   ],
 ];
