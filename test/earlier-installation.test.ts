@@ -127,8 +127,9 @@ test('a start with demo data of an earlier version adds the records that they la
     const { integrationId, retailerId, keys } = demo;
     const api = new ApiClient(demo);
     const asPlatform = { key: keys.platform };
-    const integration = { integrationId, name: 'Maple Lending Bridge', permissions: [] };
-    await api.post('/platform/integrations', integration, asPlatform);
+    const integration = { name: 'Maple Lending Bridge', permissions: [] };
+    const ofIntegration = `/platform/integrations/${integrationId}`;
+    await api.call('PUT', ofIntegration, { ...asPlatform, body: integration });
     const body = { name: 'Harbour Motors' };
     await api.call('PUT', `/platform/retailers/${retailerId}`, { ...asPlatform, body });
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { untilWaiting } from '@creditlane/postgres/test-awaited-locks';
 import { inTransaction } from '@creditlane/postgres/transaction';
+import { Permission } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Identity } from '@creditlane/rpc/identity';
 import { describe, expect, test } from 'vitest';
 import { asPlatform, useIntegrations } from './test-integrations.ts';
@@ -34,7 +35,8 @@ describe('a registration', () => {
     const key = randomUUID();
     const first = await register({}, key);
     expect(first.replayed).toBe(false);
-    await register({ integrationId: first.id.toUpperCase(), name: 'Renamed' });
+    const renamed = { integrationId: first.id.toUpperCase(), name: 'Renamed', permissions: [] };
+    await fixture.integrations.changeIntegration(renamed, asPlatform);
     expect(await register({}, key)).toEqual({ id: first.id, replayed: true });
     expect(await stored(first.id)).toMatchObject([{ name: 'Renamed' }]);
     for (const other of [{ name: 'Other' }, { integrationId: first.id }]) {
@@ -44,15 +46,68 @@ describe('a registration', () => {
     expect((await register({}, randomUUID())).id).not.toBe(first.id);
   });
 
-  test('repeated while its row is held leaves connections for other integrations', async () => {
+  describe('of an integration that exists', () => {
+    const rateLimit = { requests: 600, windowSeconds: 60 };
+    const permissions = [Permission.READ_SIN, Permission.ENQUEUE_RETAILER_CHAT];
+    const registerWith = async (change: object) => {
+      const integrationId = randomUUID();
+      await register({ integrationId, permissions, rateLimit });
+      const request = { integrationId, name: 'DealerDesk', ...change };
+      const { $typeName: _, ...answer } = await fixture.integrations
+        .registerIntegration(request, asPlatform)
+        .finally(async () => {
+          const { keys: __, ...kept } = await fixture.integrations.getIntegration(
+            request,
+            asPlatform,
+          );
+          expect(kept).toMatchObject({ name: 'DealerDesk', permissions, rateLimit });
+        });
+      return { ...answer, integrationId };
+    };
+
+    test.each([
+      ['what it has', { permissions: permissions.toReversed(), rateLimit }],
+      ['its name alone', {}],
+    ])('with %s is answered with what the integration has', async (_, change) => {
+      expect(await registerWith(change)).toMatchObject({ permissions, rateLimit });
+    });
+
+    test.each([
+      ['another name', { name: 'Renamed' }],
+      ['fewer permissions', { permissions: permissions.slice(1) }],
+      ['more permissions', { permissions: [...permissions, Permission.FORCE_PULL] }],
+      ['no permissions', { noPermissions: true }],
+      ['another rate limit', { rateLimit: { ...rateLimit, requests: 601 } }],
+    ])('with %s is refused and changes nothing', async (_, change) => {
+      const refusal = { kind: 'conflict', code: 'integration_exists' };
+      await expect(registerWith(change)).rejects.toMatchObject(refusal);
+    });
+
+    test('is refused again with the same idempotency key, and accepted once it is the same', async () => {
+      const { id: integrationId } = await register({ name: 'Earlier' });
+      const key = randomUUID();
+      for (const _ of [1, 2]) {
+        const refused = register({ integrationId }, key);
+        await expect(refused).rejects.toMatchObject({ code: 'integration_exists' });
+      }
+      const change = { integrationId, name: 'DealerDesk' };
+      await fixture.integrations.changeIntegration(change, asPlatform);
+      expect(await register({ integrationId }, key)).toMatchObject({ replayed: false });
+    });
+  });
+
+  test('changed again and again while its row is held leaves connections for other integrations', async () => {
     const [held, other] = [await register({}), await register({})];
-    const registrations = await inTransaction(fixture.sql, async (tx) => {
+    const change = { integrationId: held.id, name: 'DealerDesk' };
+    const changes = await inTransaction(fixture.sql, async (tx) => {
       await tx.query('SELECT FROM integrations WHERE id = $1 FOR UPDATE', [held.id]);
       // One that has waited too long when the row is free is refused.
       const refusal = expect.objectContaining({ kind: 'unavailable' });
       // More than the pool has connections.
       const started = Array.from({ length: 6 }, () =>
-        register({ integrationId: held.id }).catch((error) => expect(error).toEqual(refusal)),
+        fixture.integrations
+          .changeIntegration(change, asPlatform)
+          .catch((error) => expect(error).toEqual(refusal)),
       );
       await untilWaiting(fixture.sql, 1);
       // The others wait for their turn, without a connection.
@@ -60,7 +115,7 @@ describe('a registration', () => {
       await fixture.integrations.getIntegration({ integrationId: other.id }, asPlatform);
       return started;
     });
-    await Promise.all(registrations);
+    await Promise.all(changes);
   });
 
   test('and the issue of an API key can have the same idempotency key', async () => {
@@ -81,6 +136,7 @@ test('an integration that is not registered is not found by any request', async 
     integrations.grantRetailer({ integrationId, retailerId: id, granted: true }, asPlatform),
     integrations.grantCreditor({ integrationId, creditorId: id, granted: false }, asPlatform),
     integrations.setDestination({ integrationId, url: 'https://a.example/' }, asPlatform),
+    integrations.changeIntegration({ integrationId, name: 'DealerDesk' }, asPlatform),
   ];
   for (const result of await Promise.allSettled(calls)) {
     expect(result).toMatchObject({

@@ -9,7 +9,11 @@ import { type SetDestinationDeps, setDestination } from './destinations/set-dest
 import { getIntegration } from './get-integration.ts';
 import { integrationRecords } from './integration.ts';
 import { type IssueKeyDeps, issueKey } from './keys/issue-key.ts';
-import { type RegisterIntegrationDeps, registerIntegration } from './register-integration.ts';
+import {
+  changeIntegration,
+  type RegisterIntegrationDeps,
+  registerIntegration,
+} from './register-integration.ts';
 import { deleteDestination } from './store/destinations.ts';
 import { type GrantSide, revokeGrant, saveGrant } from './store/grants.ts';
 import { revokeKey } from './store/keys.ts';
@@ -44,6 +48,11 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
 
   return implement(IntegrationsService, {
     registerIntegration: (request, call) => registerIntegration(deps, request, call),
+
+    async changeIntegration(request, call) {
+      await changeIntegration(requests, request, call);
+      return {};
+    },
 
     getIntegration: ({ integrationId }, call) =>
       getIntegration(requests.of(call, { integrations: [integrationId] }), integrationId),

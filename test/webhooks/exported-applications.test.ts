@@ -37,11 +37,10 @@ describe('an exported application reaches its one integration, whole', () => {
   /** Gives the integration that exports to itself these permissions alone. */
   async function permit(permissions: string[]): Promise<void> {
     const { integrationId, keys } = platform.demo;
-    const registered = { integrationId, name: 'Maple Lending Bridge', permissions };
-    const options = { key: keys.platform };
-    expect((await platform.api.post('/platform/integrations', registered, options)).status).toBe(
-      201,
-    );
+    const body = { name: 'Maple Lending Bridge', permissions };
+    const path = `/platform/integrations/${integrationId}`;
+    const { status } = await platform.api.call('PUT', path, { key: keys.platform, body });
+    expect(status).toBe(204);
   }
 
   /** Creates and submits an application with everything that the example has. */

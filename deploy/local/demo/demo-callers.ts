@@ -26,7 +26,8 @@ export async function makeDemoCallers(
     { integrationId: records.otherTenant.integrationId, name: SECOND_TENANT.integration },
   ];
   for (const integration of integrations) {
-    await platform.post('/platform/integrations', { ...integration, permissions: PERMISSIONS });
+    const change = { name: integration.name, permissions: PERMISSIONS };
+    await platform.put(`/platform/integrations/${integration.integrationId}`, change);
   }
   const name = `${FIRST_TENANT.integration} without chat`;
   const withoutChat = await makeIntegration(platform, { name, permissions: [] }, records);

@@ -1236,7 +1236,7 @@ export type paths = {
         put?: never;
         /**
          * Register an integration
-         * @description Takes the id the integration shall have, or makes one. Registering an id again, other than by a repeat under the same Idempotency-Key, replaces the integration's name, permissions and rate limit. A change of them takes effect within five seconds.
+         * @description Takes the id the integration shall have, or makes one. An integration that has the id stays as it is: the answer is what it has, or 409 `integration_exists` where the request names another name, permissions or rate limit. What the request leaves out is not compared. *Change an integration* changes them.
          */
         post: operations["registerIntegration"];
         delete?: never;
@@ -1260,7 +1260,11 @@ export type paths = {
          * @description What the platform has set for an integration, with the ids of its keys: to replace a key, issue another, have the integration use it, and revoke the old one by its id. No answer shows a key or a secret again.
          */
         get: operations["getIntegration"];
-        put?: never;
+        /**
+         * Change an integration
+         * @description Replaces the name, the permissions and the rate limit: without `rateLimit`, the limit of the installation applies. Takes effect within five seconds.
+         */
+        put: operations["changeIntegration"];
         post?: never;
         delete?: never;
         options?: never;
@@ -3083,6 +3087,11 @@ export type components = {
             integrationId?: string;
             name: string;
             permissions?: components["schemas"]["Permissions"];
+            rateLimit?: components["schemas"]["RateLimit"];
+        };
+        IntegrationChange: {
+            name: string;
+            permissions: components["schemas"]["Permissions"];
             rateLimit?: components["schemas"]["RateLimit"];
         };
         Integration: {
@@ -7011,7 +7020,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Registered. */
+            /** @description Registered, now or before. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -7040,7 +7049,19 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
+            /** @description An integration with the id is registered otherwise, or the same request is still running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
             422: components["responses"]["Unprocessable"];
@@ -7111,6 +7132,67 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["IntegrationRead"];
                 };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changeIntegration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path: {
+                /** @example 0198c0de-0000-7000-8000-00000000d001 */
+                integrationId: components["parameters"]["IntegrationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Maple Lending Bridge",
+                 *       "permissions": [
+                 *         "ENQUEUE_RETAILER_CHAT",
+                 *         "READ_SIN"
+                 *       ],
+                 *       "rateLimit": {
+                 *         "requests": 600,
+                 *         "windowSeconds": 60
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["IntegrationChange"];
+            };
+        };
+        responses: {
+            /** @description Changed. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];

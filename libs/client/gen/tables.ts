@@ -45,6 +45,7 @@ export const OPERATIONS = {
   exportApplication: {"method":"POST","path":"/applications/{applicationId}/export","takesKey":true},
   registerIntegration: {"method":"POST","path":"/platform/integrations","takesKey":true},
   getIntegration: {"method":"GET","path":"/platform/integrations/{integrationId}"},
+  changeIntegration: {"method":"PUT","path":"/platform/integrations/{integrationId}"},
   issueKey: {"method":"POST","path":"/platform/integrations/{integrationId}/keys","takesKey":true},
   revokeKey: {"method":"DELETE","path":"/platform/integrations/{integrationId}/keys/{keyId}"},
   grantRetailer: {"method":"PUT","path":"/platform/integrations/{integrationId}/retailers/{retailerId}"},

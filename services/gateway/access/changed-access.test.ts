@@ -70,11 +70,12 @@ test('permissions that are set anew take effect with the answer', async () => {
   const register = () =>
     gateway.send('PUT', `/v1/platform/creditors/${newId()}`, { key, body: { name: 'First' } });
   expect((await register()).status).toBe(204);
-  const body = { integrationId: ids.integration, name: 'Maple Lending Bridge', permissions: [] };
-  await change('/v1/platform/integrations', body, () => {
+  const body = { name: 'Maple Lending Bridge', permissions: [] };
+  const withdraw = () => {
     const owner = { id: ids.integration, caller: Caller.PLATFORM, permissions: [] };
     services.keys.set(digestApiKey(key).toString('hex'), owner);
-  });
+  };
+  await change(integrationPath, body, withdraw, 'PUT');
   expect((await register()).status).toBe(403);
 });
 

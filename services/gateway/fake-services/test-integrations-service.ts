@@ -51,7 +51,11 @@ export function fakeIntegrationsService(services: TestServices): ServiceRoutes[]
       },
     }),
     recordingFake(services, IntegrationsService, {
-      registerIntegration: async (request) => ({ integrationId: request.integrationId || newId() }),
+      registerIntegration: async (request) => ({
+        integrationId: request.integrationId || newId(),
+        ...services.registered,
+      }),
+      changeIntegration: ok,
       getIntegration: async (request) => ({
         integrationId: request.integrationId,
         name: 'Maple Lending Bridge',

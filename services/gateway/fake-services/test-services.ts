@@ -10,7 +10,10 @@ import type { StoredBureauCredentialsSchema } from '@creditlane/proto/creditfile
 import type { PullSchema } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import type { GetIntegrationEnablementResponseSchema } from '@creditlane/proto/integrations/v1/enablement_service';
-import type { AuthenticateResponseSchema } from '@creditlane/proto/integrations/v1/integrations_service';
+import type {
+  AuthenticateResponseSchema,
+  RegisterIntegrationResponseSchema,
+} from '@creditlane/proto/integrations/v1/integrations_service';
 import type { OwnDeliverySchema } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import type { Call } from '@creditlane/rpc/call';
 import type { AnyHandler, Handlers, ServiceRoutes } from '@creditlane/rpc/service';
@@ -44,6 +47,8 @@ export class TestServices {
   enablement: MessageInitShape<typeof GetIntegrationEnablementResponseSchema> = {};
   /** The event filter of the destination of every integration; empty: there is none. */
   eventFilter: string[] = [];
+  /** What a registered integration has beside what the request names. */
+  registered: Fields<typeof RegisterIntegrationResponseSchema> = {};
   /** The rate limit of the destination of every integration. */
   deliveriesPerSecond: number | undefined;
   /** The deliveries to the destination of every integration. */

@@ -1,6 +1,7 @@
 /** The platform's operations on integrations: registration, keys, grants and destinations. */
 import { create } from '@bufbuild/protobuf';
 import {
+  ChangeIntegrationRequestSchema,
   GetIntegrationResponseSchema,
   type IntegrationsService,
   RegisterIntegrationRequestSchema,
@@ -13,17 +14,30 @@ import { withoutEmptyFilter } from './service-messages/service-answers.ts';
 
 const DEFAULT_OVERLAP_HOURS = 24;
 
-const readRegistration = messageReader(RegisterIntegrationRequestSchema);
-const writeRegistration = messageWriter(RegisterIntegrationRequestSchema);
+const readRegistration = messageReader(RegisterIntegrationRequestSchema, {
+  except: ['noPermissions'],
+});
+const writeRegistration = messageWriter(RegisterIntegrationRequestSchema, {
+  except: ['noPermissions'],
+});
+const readChange = messageReader(ChangeIntegrationRequestSchema, { except: ['integrationId'] });
 const writeIntegration = messageWriter(GetIntegrationResponseSchema);
 const writeRotatedSecret = messageWriter(RotateSecretResponseSchema);
 
 export function integrationOperations(integrations: Client<typeof IntegrationsService>) {
   return defineHandlers({
     async registerIntegration({ body, context }) {
-      const registration = create(RegisterIntegrationRequestSchema, readRegistration(body));
-      const { integrationId } = await integrations.registerIntegration(registration, context);
-      return { ...writeRegistration(registration), integrationId };
+      const noPermissions = body.permissions?.length === 0;
+      const asked = create(RegisterIntegrationRequestSchema, readRegistration(body));
+      const answer = await integrations.registerIntegration({ ...asked, noPermissions }, context);
+      // What the request leaves out is that of the integration. A service of an earlier version does not tell it.
+      if (answer.permissions.length > 0) asked.permissions = answer.permissions;
+      if (answer.rateLimit) asked.rateLimit = answer.rateLimit;
+      return { ...writeRegistration(asked), integrationId: answer.integrationId };
+    },
+
+    async changeIntegration({ path, body, context }) {
+      await integrations.changeIntegration({ ...path, ...readChange(body) }, context);
     },
 
     async getIntegration({ path, context }) {

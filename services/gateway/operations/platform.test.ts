@@ -1,4 +1,5 @@
 import { Caller } from '@creditlane/proto/common/v1/access';
+import { Permission } from '@creditlane/proto/integrations/v1/integrations_service';
 import { newId } from '@creditlane/runtime/ids';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openApiDocument } from '../document/openapi-document.ts';
@@ -29,6 +30,37 @@ test('an integration is registered under the id given, or a new one', async () =
     name: 'Bridge',
     permissions: [],
   });
+});
+
+test('a registration that leaves something out is answered with what the integration has', async () => {
+  const stored = {
+    permissions: [Permission.READ_SIN],
+    rateLimit: { requests: 1, windowSeconds: 2 },
+  };
+  gateway.services.registered = stored;
+  onTestFinished(() => {
+    gateway.services.registered = {};
+  });
+  const body = { integrationId: newId(), name: 'Bridge' };
+  const answer = await send('POST', '/integrations', body);
+  const shown = { ...body, permissions: ['READ_SIN'], rateLimit: stored.rateLimit };
+  expect(answer.json).toEqual(shown);
+  expect(last('registerIntegration')?.request).toMatchObject({ noPermissions: false });
+  await send('POST', '/integrations', { ...body, permissions: [] });
+  expect(last('registerIntegration')?.request).toMatchObject({ noPermissions: true });
+});
+
+test('a change of an integration names the permissions, and without a rate limit takes it away', async () => {
+  const path = `/integrations/${newId()}`;
+  const body = { name: 'Bridge', permissions: ['FORCE_PULL'] };
+  expect((await send('PUT', path, body)).status).toBe(204);
+  const { request } = last('changeIntegration') ?? {};
+  expect(request).toMatchObject({ name: 'Bridge', permissions: [Permission.FORCE_PULL] });
+  expect(request).not.toHaveProperty('rateLimit');
+  for (const name of Object.keys(body)) {
+    const { status, json } = await send('PUT', path, { ...body, [name]: undefined });
+    expect([status, json.errors[0].pointer]).toEqual([400, `/${name}`]);
+  }
 });
 
 test('an unknown property of a rate limit is not in the answer', async () => {

@@ -91,7 +91,7 @@ describe('a key', () => {
   test('has the new permissions as soon as the permissions of its integration change', async () => {
     const { key } = await fixture.integrations.issueKey({ integrationId }, asPlatform);
     const request = { integrationId, name: 'DealerDesk', permissions: [] };
-    await fixture.integrations.registerIntegration(request, asPlatform);
+    await fixture.integrations.changeIntegration(request, asPlatform);
     expect((await authenticate(fixture, key)).permissions).toEqual([]);
   });
 

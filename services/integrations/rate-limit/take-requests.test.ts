@@ -122,21 +122,21 @@ describe('a quota', () => {
 });
 
 describe('the keys of an integration', () => {
-  test('have an id each and the limit of the integration, until it is registered without one', async () => {
+  test('have an id each and the limit of the integration, until that is taken away', async () => {
     const integrationId = await registerTestIntegration(fixture);
-    const register = (rateLimit?: { requests: number; windowSeconds: number }) =>
-      fixture.integrations.registerIntegration(
+    const change = (rateLimit?: { requests: number; windowSeconds: number }) =>
+      fixture.integrations.changeIntegration(
         { integrationId, name: 'DealerDesk', ...(rateLimit && { rateLimit }) },
         asPlatform,
       );
     const issue = () => fixture.integrations.issueKey({ integrationId }, asPlatform);
     const [first, second] = [await issue(), await issue()];
-    await register({ requests: 600, windowSeconds: 60 });
+    await change({ requests: 600, windowSeconds: 60 });
     for (const { key, keyId } of [first, second]) {
       const rateLimit = { requests: 600, windowSeconds: 60 };
       expect(await authenticate(fixture, key)).toMatchObject({ keyId, rateLimit });
     }
-    await register();
+    await change();
     expect((await authenticate(fixture, first.key)).rateLimit).toBeUndefined();
   });
 

@@ -23,22 +23,34 @@ export interface IntegrationRow extends LimitColumns {
   createdAt: Date;
 }
 
-const upsertIntegration = defineStatement(
-  'integration_save',
+const insertRow = defineStatement(
+  'integration_insert',
   `INSERT INTO integrations (id, name, permissions, created_at, rate_limit_requests, rate_limit_window_s)
-   VALUES ($1, $2, $3, $4, $5, $6)
-   ON CONFLICT (id) DO UPDATE SET name = excluded.name, permissions = excluded.permissions,
-     rate_limit_requests = excluded.rate_limit_requests,
-     rate_limit_window_s = excluded.rate_limit_window_s`,
+   VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING RETURNING id`,
 );
 
-/** Inserts an integration, or replaces everything but the time of creation of the one that has its id. */
-export async function saveIntegration(
+/** Inserts an integration; false when one has its id, which stays as it is. */
+export async function insertIntegration(
   tx: Queryable,
   { id, name, permissions, createdAt, rateLimitRequests, rateLimitWindowS }: IntegrationRow,
-): Promise<void> {
+): Promise<boolean> {
   const values = [id, name, permissions, createdAt, rateLimitRequests, rateLimitWindowS];
-  await upsertIntegration.run(tx, values);
+  return (await insertRow.run(tx, values)).length > 0;
+}
+
+const updateRow = defineStatement(
+  'integration_update',
+  `UPDATE integrations SET name = $2, permissions = $3, rate_limit_requests = $4, rate_limit_window_s = $5
+   WHERE id = $1 RETURNING id`,
+);
+
+/** Replaces everything but the time of creation; false when no integration has the id. */
+export async function updateIntegration(
+  db: Queryable,
+  { id, name, permissions, rateLimitRequests, rateLimitWindowS }: Omit<IntegrationRow, 'createdAt'>,
+): Promise<boolean> {
+  const values = [id, name, permissions, rateLimitRequests, rateLimitWindowS];
+  return (await updateRow.run(db, values)).length > 0;
 }
 
 const selectIntegration = defineStatement(

@@ -62,6 +62,14 @@ export declare type RegisterIntegrationRequest = Message<"creditlane.integration
    * @generated from field: creditlane.integrations.v1.RateLimit rate_limit = 4;
    */
   rateLimit?: RateLimit | undefined;
+
+  /**
+   * Whether an empty list of permissions says that there are none. Without it, one leaves out those of an existing
+   * integration, as requests of earlier versions do.
+   *
+   * @generated from field: bool no_permissions = 5;
+   */
+  noPermissions: boolean;
 };
 
 /**
@@ -78,6 +86,18 @@ export declare type RegisterIntegrationResponse = Message<"creditlane.integratio
    * @generated from field: string integration_id = 1;
    */
   integrationId: string;
+
+  /**
+   * What the integration has. Earlier versions leave them out.
+   *
+   * @generated from field: repeated creditlane.integrations.v1.Permission permissions = 2;
+   */
+  permissions: Permission[];
+
+  /**
+   * @generated from field: creditlane.integrations.v1.RateLimit rate_limit = 3;
+   */
+  rateLimit?: RateLimit | undefined;
 };
 
 /**
@@ -85,6 +105,51 @@ export declare type RegisterIntegrationResponse = Message<"creditlane.integratio
  * Use `create(RegisterIntegrationResponseSchema)` to create a new message.
  */
 export declare const RegisterIntegrationResponseSchema: GenMessage<RegisterIntegrationResponse>;
+
+/**
+ * @generated from message creditlane.integrations.v1.ChangeIntegrationRequest
+ */
+export declare type ChangeIntegrationRequest = Message<"creditlane.integrations.v1.ChangeIntegrationRequest"> & {
+  /**
+   * @generated from field: string integration_id = 1;
+   */
+  integrationId: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: repeated creditlane.integrations.v1.Permission permissions = 3;
+   */
+  permissions: Permission[];
+
+  /**
+   * Without one, the gateway's setting applies.
+   *
+   * @generated from field: creditlane.integrations.v1.RateLimit rate_limit = 4;
+   */
+  rateLimit?: RateLimit | undefined;
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.ChangeIntegrationRequest.
+ * Use `create(ChangeIntegrationRequestSchema)` to create a new message.
+ */
+export declare const ChangeIntegrationRequestSchema: GenMessage<ChangeIntegrationRequest>;
+
+/**
+ * @generated from message creditlane.integrations.v1.ChangeIntegrationResponse
+ */
+export declare type ChangeIntegrationResponse = Message<"creditlane.integrations.v1.ChangeIntegrationResponse"> & {
+};
+
+/**
+ * Describes the message creditlane.integrations.v1.ChangeIntegrationResponse.
+ * Use `create(ChangeIntegrationResponseSchema)` to create a new message.
+ */
+export declare const ChangeIntegrationResponseSchema: GenMessage<ChangeIntegrationResponse>;
 
 /**
  * @generated from message creditlane.integrations.v1.GetIntegrationRequest
@@ -1111,8 +1176,9 @@ export declare const GrantSideSchema: GenEnum<GrantSide>;
  */
 export declare const IntegrationsService: GenService<{
   /**
-   * Registers an integration under the given or a generated id. The name, permissions and rate limit of an
-   * existing integration with that id are replaced.
+   * Registers an integration under the given or a generated id. An existing integration with that id stays as it is. The
+   * answer is then what it has, or, when the request names another name, permissions or rate limit, the error
+   * FAILED_PRECONDITION with code "integration_exists".
    *
    * @generated from rpc creditlane.integrations.v1.IntegrationsService.RegisterIntegration
    */
@@ -1120,6 +1186,16 @@ export declare const IntegrationsService: GenService<{
     methodKind: "unary";
     input: typeof RegisterIntegrationRequestSchema;
     output: typeof RegisterIntegrationResponseSchema;
+  },
+  /**
+   * Replaces the name, permissions and rate limit of an integration.
+   *
+   * @generated from rpc creditlane.integrations.v1.IntegrationsService.ChangeIntegration
+   */
+  changeIntegration: {
+    methodKind: "unary";
+    input: typeof ChangeIntegrationRequestSchema;
+    output: typeof ChangeIntegrationResponseSchema;
   },
   /**
    * Returns an integration with its unrevoked keys, the newest 100 at most, and its destination.
