@@ -17,6 +17,8 @@ describe('the faults of fields', () => {
     faults.checkPrintable('/lines', 'a\u2028b');
     faults.checkNotBlank('/comment', ' \u200b\u00ad\u3164\u2800');
     faults.checkStorable('/reason', 'a\0b');
+    faults.checkPersonNames('/nobody', { firstName: '', lastName: '' });
+    faults.checkPersonNames('/somebody', { firstName: ' ', lastName: 'Roy' });
     const fault = thrownFault(faults);
     expect(fault.code).toBe('invalid_thing');
     expect(fault.fields.map(({ pointer }) => pointer)).toEqual([
@@ -32,6 +34,8 @@ describe('the faults of fields', () => {
       '/lines',
       '/comment',
       '/reason',
+      '/nobody/lastName',
+      '/somebody/firstName',
     ]);
     expect(fault.message).toContain('worksheet/deliveryDate must be a calendar date');
     expect(fault.message).toContain('/firstPaymentDate must be a date of the years 2000 to 2100');
@@ -51,6 +55,8 @@ describe('the faults of fields', () => {
     faults.checkPrintable('/name', 'نام\u200cها');
     faults.checkNotBlank('/comment', ' \u{1f697} ');
     faults.checkStorable('/reason', 'one line\nand another');
+    faults.checkPersonNames('', { firstName: 'Suharto', lastName: '' });
+    faults.checkPersonNames('', { firstName: '', lastName: 'Suharto' });
     expect(() => faults.throwIfAny('invalid_thing')).not.toThrow();
   });
 });

@@ -69,6 +69,13 @@ export class FieldFaults {
     this.checkPrintable(pointer, value);
   }
 
+  /** Requires the first or the last name of a person, or both: some people have one name. Those given are checked as `checkName` does. */
+  checkPersonNames(at: string, names: { firstName: string; lastName: string }): void {
+    const given = (['firstName', 'lastName'] as const).filter((name) => names[name] !== '');
+    for (const name of given) this.checkName(`${at}/${name}`, names[name]);
+    if (given.length === 0) this.add(`${at}/lastName`, 'must be given, unless firstName is');
+  }
+
   /** Throws an `invalid` Fault that names every field with a fault; does nothing when there is none. */
   throwIfAny(code: string): void {
     if (this.#faults.length === 0) return;

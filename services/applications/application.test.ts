@@ -105,6 +105,62 @@ describe('a new application', () => {
     expect(refusedFields({ primaryApplicant: { ...maya, dateOfBirth: '1906-03-01' } })).toEqual([]);
   });
 
+  test.each([
+    ['Maya', ''],
+    ['', 'Suharto'],
+  ])('of a person with one name is accepted: "%s" and "%s"', (firstName, lastName) => {
+    const { primaryApplicant } = make({ primaryApplicant: { ...maya, firstName, lastName } });
+    expect(primaryApplicant).toMatchObject({ firstName, lastName });
+  });
+
+  test('of a person without a name is refused', () => {
+    const nobody = { ...maya, firstName: '', lastName: '' };
+    expect(refusedFields({ primaryApplicant: nobody })).toEqual(['/primaryApplicant/lastName']);
+  });
+
+  test('has telephone numbers and postal codes in one form, those of the employer, too', () => {
+    const spelt: ApplicantInit = {
+      ...maya,
+      phoneNumber: '(514) 555-0143',
+      addressHistory: [{ postalCode: 'h3g-1h9', province: 'QC' }, { postalCode: 'K1A  0B1' }, {}],
+      employmentHistory: [
+        { employmentPhone: '514 555-0100 poste 12', postalCode: 'k1a0s5', province: 'QC' },
+      ],
+    };
+    expect(make({ primaryApplicant: spelt }).primaryApplicant).toMatchObject({
+      phoneNumber: '+15145550143',
+      addressHistory: [{ postalCode: 'H3G 1H9' }, { postalCode: 'K1A 0B1' }, { postalCode: '' }],
+      employmentHistory: [{ employmentPhone: '+15145550100 ext. 12', postalCode: 'K1A 0S5' }],
+    });
+  });
+
+  test.each([
+    ['an unknown telephone number', { phoneNumber: 'abc' }, 'phoneNumber'],
+    [
+      'an unknown telephone number of the employer',
+      { employmentHistory: [{ employmentPhone: '0'.repeat(40) }] },
+      'employmentHistory/0/employmentPhone',
+    ],
+    [
+      'a postal code with a letter O',
+      { addressHistory: [{ postalCode: 'K1O 0B1' }] },
+      'addressHistory/0/postalCode',
+    ],
+    [
+      'a postal code of another province',
+      { addressHistory: [{}, { postalCode: 'K1P 5G4', province: 'QC' }] },
+      'addressHistory/1/postalCode',
+    ],
+    [
+      'a ZIP code of the employer',
+      { employmentHistory: [{ postalCode: '90210' }] },
+      'employmentHistory/0/postalCode',
+    ],
+  ])('with %s is refused', (_, change: ApplicantInit, field) => {
+    const primaryApplicant = { ...maya, ...change } as ApplicantInit;
+    expect(refusedFields({ primaryApplicant })).toEqual([`/primaryApplicant/${field}`]);
+  });
+
   test('with an invalid social insurance number is refused without repeating the number', () => {
     const init = { primaryApplicant: { ...maya, sin: '123-456-789' } };
     expect(() => make(init)).toThrow(/primaryApplicant\/sin must be/);

@@ -143,6 +143,14 @@ describe("a comment of a retailer's user", () => {
     expect(await stored()).toEqual(['x']);
   });
 
+  test('of a user with one name has that name alone as author', async () => {
+    const { retailerId, userId } = fixture.submission;
+    fixture.service.applications.users.set(`${retailerId} ${userId}`, ['', 'Suharto']);
+    await commentAsRetailer(fixture.service, fixture.submission, 'x');
+    const { comments } = await readAs(fixture.service, 'CREDITOR', fixture.submission);
+    expect(comments).toMatchObject([{ author: { userName: 'Suharto', userId } }]);
+  });
+
   test('without the permission is refused, also for another service', async () => {
     const options = { permissions: ['MANAGE_DIRECTORY'] };
     const call = commentAsRetailer(fixture.service, fixture.submission, 'x', options);

@@ -24,6 +24,6 @@ export async function findSubmissionState(
   return {
     ...state,
     retailerId: retailerId || undefined,
-    authorName: user && `${user.firstName} ${user.lastName}`,
+    authorName: user && [user.firstName, user.lastName].filter(Boolean).join(' '),
   };
 }

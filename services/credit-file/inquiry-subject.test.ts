@@ -18,8 +18,15 @@ test.each(['CURRENT', 'Current', ' current '])(
   },
 );
 
-test('a bureau gets a postal code in capitals and without a space', () => {
-  const applicant = create(ApplicantSchema, { addressHistory: [{ postalCode: 'k1a 0b1' }] });
-  const { addresses } = inquiryOf('reference', applicant).subject;
-  expect(addresses.map(({ postalCode }) => postalCode)).toEqual(['K1A0B1']);
-});
+test.each([
+  ['K1A 0B1', 'K1A0B1'],
+  ['k1a-0b1', 'K1A0B1'],
+  ['902 10', '90210'],
+])(
+  'a bureau gets the postal code %s in capitals and without a space or dash, and what is none without spaces',
+  (stored, sent) => {
+    const applicant = create(ApplicantSchema, { addressHistory: [{ postalCode: stored }] });
+    const { addresses } = inquiryOf('reference', applicant).subject;
+    expect(addresses.map(({ postalCode }) => postalCode)).toEqual([sent]);
+  },
+);

@@ -4,7 +4,9 @@ import type {
   ConsentsService,
   StoredConsent,
 } from '@creditlane/proto/applications/v1/consents_service';
+import { FieldFaults } from '@creditlane/rpc/field-faults';
 import type { OwnCallContext, PeerClient } from '@creditlane/rpc/peer-client';
+import { parsePostalCode } from '@creditlane/runtime/postal-code';
 import type { Inquiry } from './bureaus/bureau.ts';
 import { type ApplicantCall, type ApplicantRef, applicantNotFound } from './scope.ts';
 
@@ -47,6 +49,20 @@ export async function requireApplicant(
   if (subject?.retailerId !== retailerId) throw applicantNotFound();
 }
 
+/**
+ * Refuses an applicant of whom no bureau would find the file: an inquiry costs the consumer, even in vain.
+ *
+ * @throws Fault `applicant_incomplete`, whose pointers lead into the applicant
+ */
+export function requireComplete(applicant: Applicant): void {
+  const faults = new FieldFaults();
+  for (const name of ['firstName', 'lastName'] as const) {
+    if (applicant[name] === '')
+      faults.add(`/${name}`, 'is missing: bureaus find nobody by one name');
+  }
+  faults.throwIfAny('applicant_incomplete');
+}
+
 /** The current address and two former ones are as many as the bureaus' requests take. */
 const MAX_ADDRESSES = 3;
 
@@ -76,7 +92,11 @@ export function inquiryOf(reference: string, applicant: Applicant): Inquiry {
           .join(' '),
         city: address.city,
         province: address.province,
-        postalCode: address.postalCode.replaceAll(/\s/g, '').toUpperCase(),
+        // What was stored before the codes had one form may be none.
+        postalCode: (parsePostalCode(address.postalCode) ?? address.postalCode).replaceAll(
+          /\s/g,
+          '',
+        ),
       })),
     },
   };

@@ -478,7 +478,8 @@ export type paths = {
          *     `bureau_not_configured` where the platform is not set up for the bureau.
          *     `bureau_credentials_missing` where the platform has no credentials of the retailer for the bureau.
          *     `force_pull_limit` for a person who has had as many forced pulls in 24 hours as there may be.
-         *     `application_archived` for an archived application. `applicant_erased` for an applicant whose personal data was
+         *     `applicant_incomplete` for an applicant with one name, by which no bureau finds a person; the pointers in `errors` lead into the
+         *     applicant. `application_archived` for an archived application. `applicant_erased` for an applicant whose personal data was
          *     erased. `applicant_not_found` for an application or applicant
          *     that does not exist within your grants.
          */
@@ -1878,8 +1879,10 @@ export type components = {
             createdAt: string;
         };
         ApplicantWrite: {
-            firstName: string;
-            lastName: string;
+            /** @description Required unless `lastName` is given, for a person with one name. */
+            firstName?: string;
+            /** @description Required unless `firstName` is given. */
+            lastName?: string;
             /** @description Social insurance number, nine digits of which the last is the check digit. Sealed at rest. *Read an application* masks it; the webhook applicationExported has it in full. */
             sin?: string;
             /**
@@ -1887,13 +1890,13 @@ export type components = {
              * @description In the past, and at most 120 years ago.
              */
             dateOfBirth: string;
-            phoneNumber?: string;
+            phoneNumber?: components["schemas"]["PhoneNumber"];
             /** Format: email */
             email?: string;
             addressHistory?: components["schemas"]["Address"][];
             employmentHistory?: components["schemas"]["Employment"][];
         };
-        /** @description With `firstName`, `lastName` and `dateOfBirth` always, unless the applicant was erased: then `applicantId` and `erasedAt` are all that is left, with empty histories of addresses and employments. */
+        /** @description With a name and `dateOfBirth` always, unless the applicant was erased: then `applicantId` and `erasedAt` are all that is left, with empty histories of addresses and employments. */
         Applicant: {
             /** Format: uuid */
             applicantId: string;
@@ -1929,7 +1932,7 @@ export type components = {
             pOBoxNumber?: string;
             city?: string;
             province?: components["schemas"]["Province"];
-            postalCode?: string;
+            postalCode?: components["schemas"]["PostalCode"];
             /** @description The address in one line, as it was searched for. */
             searchAddress?: string;
             residenceType?: components["schemas"]["ResidenceType"];
@@ -1947,7 +1950,7 @@ export type components = {
             occupation?: string;
             status?: components["schemas"]["EmploymentStatus"];
             type?: components["schemas"]["EmploymentType"];
-            employmentPhone?: string;
+            employmentPhone?: components["schemas"]["PhoneNumber"];
             /** @description Per pay period of incomeFrequency. */
             grossIncome?: components["schemas"]["AmountFromZero"];
             incomeFrequency?: components["schemas"]["Frequency"];
@@ -1962,8 +1965,12 @@ export type components = {
             direction?: components["schemas"]["Direction"];
             city?: string;
             province?: components["schemas"]["Province"];
-            postalCode?: string;
+            postalCode?: components["schemas"]["PostalCode"];
         };
+        /** @description With area code, and with country code outside of North America; an extension behind `ext.`, `x` or `poste`. Answers and exports have it in the form of E.164, such as `+15145550143 ext. 12`. */
+        PhoneNumber: string;
+        /** @description A Canadian one, in capitals or not, with any spaces and dashes between its halves. Answers and exports have it as Canada Post writes it, such as `K1A 0B1`. Its first letter must agree with the province. */
+        PostalCode: string;
         /** @enum {string} */
         Direction: "N" | "NE" | "E" | "SE" | "S" | "SW" | "W" | "NW";
         /** @enum {string} */
@@ -2833,7 +2840,9 @@ export type components = {
         RetailerUser: {
             /** Format: uuid */
             userId: string;
+            /** @description Empty for a person with a last name alone. */
             firstName: string;
+            /** @description Empty for a person with a first name alone. */
             lastName: string;
             email: string;
             active: boolean;
@@ -2950,7 +2959,9 @@ export type components = {
             worksheet: components["schemas"]["ExportedWorksheet"];
         };
         ExportedApplicant: {
+            /** @description Empty for a person with a last name alone. */
             firstName: string;
+            /** @description Empty for a person with a first name alone. */
             lastName: string;
             /** @description Social insurance number, nine digits; null without the permission `READ_SIN`. */
             sin: string | null;
@@ -3191,8 +3202,10 @@ export type components = {
             retailerGroupId?: string;
         };
         UserWrite: {
-            firstName: string;
-            lastName: string;
+            /** @description Required unless `lastName` is given, for a person with one name. */
+            firstName?: string;
+            /** @description Required unless `firstName` is given. */
+            lastName?: string;
             /** Format: email */
             email: string;
             /** @default true */
@@ -3351,9 +3364,10 @@ export type components = {
         Vehicle: {
             /** @description Yours, or one that the platform makes. Answers and exports have one always. */
             id?: string;
+            /** @description From 1981 on 17 letters and digits without I, O and Q; of a North American maker with its check digit. Answers and exports have it in capitals. */
             vin?: string;
-            /** @enum {string} */
-            status?: "NEW" | "USED";
+            /** @description Such as `NEW`, `USED` or `DEMO`. */
+            status?: string;
             year?: number;
             make?: string;
             model?: string;
@@ -3977,7 +3991,7 @@ export interface operations {
                      *         "lastName": "Tremblay",
                      *         "sin": "***-***-286",
                      *         "dateOfBirth": "1988-07-14",
-                     *         "phoneNumber": "+1 514 555 0143",
+                     *         "phoneNumber": "+15145550143",
                      *         "email": "maya.tremblay@example.com"
                      *       },
                      *       "submissions": [],
@@ -4061,7 +4075,7 @@ export interface operations {
                      *         "lastName": "Tremblay",
                      *         "sin": "***-***-286",
                      *         "dateOfBirth": "1988-07-14",
-                     *         "phoneNumber": "+1 514 555 0143",
+                     *         "phoneNumber": "+15145550143",
                      *         "email": "maya.tremblay@example.com"
                      *       },
                      *       "submissions": [
@@ -4211,7 +4225,7 @@ export interface operations {
                      *         "lastName": "Tremblay",
                      *         "sin": "***-***-286",
                      *         "dateOfBirth": "1988-07-14",
-                     *         "phoneNumber": "+1 514 555 0143",
+                     *         "phoneNumber": "+15145550143",
                      *         "email": "maya.tremblay@example.com"
                      *       },
                      *       "submissions": [
@@ -4322,7 +4336,7 @@ export interface operations {
                      *         "lastName": "Tremblay",
                      *         "sin": "***-***-286",
                      *         "dateOfBirth": "1988-07-14",
-                     *         "phoneNumber": "+1 514 555 0143",
+                     *         "phoneNumber": "+15145550143",
                      *         "email": "maya.tremblay@example.com"
                      *       },
                      *       "submissions": [],
@@ -8659,7 +8673,7 @@ export interface operations {
                  *         "lastName": "Tremblay",
                  *         "sin": "046454286",
                  *         "dateOfBirth": "1988-07-14",
-                 *         "phoneNumber": "+1 514 555 0143",
+                 *         "phoneNumber": "+15145550143",
                  *         "email": "maya.tremblay@example.com",
                  *         "addressHistory": [
                  *           {
@@ -8694,7 +8708,7 @@ export interface operations {
                  *             "city": "Montreal",
                  *             "direction": "E",
                  *             "employerName": "Northern Lights Bakery",
-                 *             "employmentPhone": "+1 514 555 0100",
+                 *             "employmentPhone": "+15145550100",
                  *             "frequency": "BI_WEEKLY",
                  *             "grossIncome": {
                  *               "amount": 2100,
@@ -8719,7 +8733,7 @@ export interface operations {
                  *         "lastName": "Tremblay",
                  *         "sin": "130692544",
                  *         "dateOfBirth": "1986-02-03",
-                 *         "phoneNumber": "+1 514 555 0144",
+                 *         "phoneNumber": "+15145550144",
                  *         "email": "luc.tremblay@example.com",
                  *         "addressHistory": [],
                  *         "employmentHistory": []

@@ -1,6 +1,7 @@
 /** The days on which keys were made, where their texts say so, and the metric of them. */
-import { calendarDate, dayOf, isCalendarDate } from '../calendar-date.ts';
+
 import { refuse } from '../env.ts';
+import { calendarDate, dayOf, isCalendarDate } from '../values/calendar-date.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Splits `KEY:yyyy-MM-dd`, or `KEY` alone. Throws what `refuse` throws unless the date is a calendar date. */

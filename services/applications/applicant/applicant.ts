@@ -7,6 +7,8 @@ import {
   type Employment,
 } from '@creditlane/proto/applications/v1/application';
 import type { FieldFaults } from '@creditlane/rpc/field-faults';
+import { parsePostalCode, provincesOf } from '@creditlane/runtime/postal-code';
+import { parsePhoneNumber } from './phone-number.ts';
 import { maskSin, parseSin } from './sin.ts';
 
 // The REST interface closes these lists; the proto has their values as text.
@@ -34,9 +36,14 @@ const INCOME_SOURCES = list(
 const YEARS_OF_BIRTH = [1900, 2100] as const;
 const MAX_AGE_YEARS = 120;
 
+/** Canada Post's rule. */
+const POSTAL_CODE_RULE =
+  'must be a Canadian postal code such as K1A 0B1: letter digit letter, digit letter digit, without the letters D, F, I, O, Q ' +
+  'and U, and with another first letter than W and Z';
+
 /**
- * Makes the applicant that a request describes, with a new id and the bare digits of the social
- * insurance number. Adds wrong fields to `faults`, by pointers that begin with `at`; no message repeats
+ * Makes the applicant that a request describes, with a new id, the bare digits of the social insurance number, telephone
+ * numbers in the form of E.164 and postal codes as Canada Post writes them. Adds wrong fields to `faults`, by pointers that begin with `at`; no message repeats
  * a value.
  *
  * @param today yyyy-MM-dd
@@ -50,23 +57,22 @@ export function newApplicant(
 ): Applicant {
   const sin = input.sin === '' ? '' : parseSin(input.sin);
   if (sin === undefined) faults.add(`${at}/sin`, 'must be nine digits with a valid check digit');
-  for (const name of ['firstName', 'lastName'] as const) {
-    faults.checkName(`${at}/${name}`, input[name]);
-  }
+  faults.checkPersonNames(at, input);
   checkDateOfBirth(input.dateOfBirth, `${at}/dateOfBirth`, today, faults);
   if (input.email !== '' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(input.email)) {
     faults.add(`${at}/email`, 'must be an e-mail address');
-  }
-  for (const [index, address] of input.addressHistory.entries()) {
-    checkAddress(address, `${at}/addressHistory/${index}`, faults);
-  }
-  for (const [index, employment] of input.employmentHistory.entries()) {
-    checkEmployment(employment, `${at}/employmentHistory/${index}`, faults);
   }
   return create(ApplicantSchema, {
     ...input,
     applicantId: id,
     sin: sin ?? '',
+    phoneNumber: readPhoneNumber(input.phoneNumber, `${at}/phoneNumber`, faults),
+    addressHistory: input.addressHistory.map((address, index) =>
+      readAddress(address, `${at}/addressHistory/${index}`, faults),
+    ),
+    employmentHistory: input.employmentHistory.map((employment, index) =>
+      readEmployment(employment, `${at}/employmentHistory/${index}`, faults),
+    ),
     erasedAt: undefined,
   });
 }
@@ -83,16 +89,46 @@ function checkDateOfBirth(date: string, at: string, today: string, faults: Field
   else if (date < earliest) faults.add(at, `must not be more than ${MAX_AGE_YEARS} years ago`);
 }
 
-function checkAddress(address: Address, at: string, faults: FieldFaults): void {
+function readPhoneNumber(text: string, at: string, faults: FieldFaults): string {
+  const number = text === '' ? '' : parsePhoneNumber(text);
+  if (number === undefined) {
+    faults.add(at, 'must be a telephone number with area code, such as 514-555-0143 ext. 12');
+  }
+  return number ?? '';
+}
+
+function readPostalCode(
+  { postalCode, province }: Pick<Address, 'postalCode' | 'province'>,
+  at: string,
+  faults: FieldFaults,
+): string {
+  if (postalCode === '') return '';
+  const code = parsePostalCode(postalCode);
+  if (code === undefined) {
+    faults.add(at, POSTAL_CODE_RULE);
+    return '';
+  }
+  const provinces = provincesOf(code);
+  if (province !== '' && !provinces.includes(province)) {
+    faults.add(
+      at,
+      `must agree with the province: its first letter is that of ${provinces.join(' and ')}`,
+    );
+  }
+  return code;
+}
+
+function readAddress(address: Address, at: string, faults: FieldFaults): Address {
   faults.checkOneOf(`${at}/direction`, address.direction, DIRECTIONS);
   faults.checkOneOf(`${at}/province`, address.province, PROVINCES);
   faults.checkOneOf(`${at}/residenceType`, address.residenceType, RESIDENCE_TYPES);
   faults.checkNotNegative(`${at}/monthlyRentOrMortgage`, address.monthlyRentOrMortgage);
   faults.checkNotNegative(`${at}/yearsAtAddress`, address.yearsAtAddress);
   faults.checkNotNegative(`${at}/monthsAtAddress`, address.monthsAtAddress);
+  return { ...address, postalCode: readPostalCode(address, `${at}/postalCode`, faults) };
 }
 
-function checkEmployment(employment: Employment, at: string, faults: FieldFaults): void {
+function readEmployment(employment: Employment, at: string, faults: FieldFaults): Employment {
   faults.checkOneOf(`${at}/status`, employment.status, EMPLOYMENT_STATUSES);
   faults.checkOneOf(`${at}/type`, employment.type, EMPLOYMENT_TYPES);
   for (const [index, source] of employment.additionalIncomeSources.entries()) {
@@ -103,4 +139,9 @@ function checkEmployment(employment: Employment, at: string, faults: FieldFaults
   faults.checkNotNegative(`${at}/grossIncome`, employment.grossIncome);
   faults.checkNotNegative(`${at}/yearsWorked`, employment.yearsWorked);
   faults.checkNotNegative(`${at}/monthsWorked`, employment.monthsWorked);
+  return {
+    ...employment,
+    employmentPhone: readPhoneNumber(employment.employmentPhone, `${at}/employmentPhone`, faults),
+    postalCode: readPostalCode(employment, `${at}/postalCode`, faults),
+  };
 }

@@ -89,6 +89,17 @@ describe('the directory', () => {
     expect(await stored('users', user.userId)).toEqual([]);
   });
 
+  test('takes a user with one name, and refuses one without', async () => {
+    const { directory } = fixture.service;
+    const user = { ...aUser(randomUUID()), firstName: '' };
+    await directory.registerUser({ user }, asPlatform);
+    expect(await stored('users', user.userId)).toMatchObject([{ first_name: '' }]);
+    const nameless = { ...user, lastName: '' };
+    await expect(directory.registerUser({ user: nameless }, asPlatform)).rejects.toMatchObject({
+      fields: [{ pointer: '/lastName' }],
+    });
+  });
+
   test('refuses a name that PostgreSQL cannot store', async () => {
     const creditor = { creditorId: randomUUID(), name: 'Prairie\0' };
     await expect(

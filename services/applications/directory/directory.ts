@@ -39,8 +39,7 @@ export async function registerRetailer(database: Database, row: RetailerRow): Pr
 
 export async function registerUser(database: Database, row: UserRow): Promise<void> {
   const faults = new FieldFaults();
-  faults.checkName('/firstName', row.firstName);
-  faults.checkName('/lastName', row.lastName);
+  faults.checkPersonNames('', row);
   for (const index of await findUnknownIndexes(database, retailers, row.retailerIds)) {
     faults.add(`/retailerIds/${index}`, 'must name a retailer');
   }

@@ -77,7 +77,13 @@ describe('a submission', () => {
     ['a delivery date until 2100', { terms, deliveryDate: '2101-01-01' }, 'deliveryDate'],
     ['an existing delivery date', { terms, deliveryDate: '2027-13-01' }, 'deliveryDate'],
     ['amounts from 0', { terms, cashDown: -1 }, 'cashDown'],
-    ['a vehicle status NEW or USED', { terms, vehicle: { status: 'OLD' } }, 'vehicle/status'],
+    ['a vehicle status in one line', { terms, vehicle: { status: 'NEW\n' } }, 'vehicle/status'],
+    ['17 characters of a VIN', { terms, vehicle: { vin: '1HGBH41JXMN1091' } }, 'vehicle/vin'],
+    [
+      'the check digit of a VIN',
+      { terms, vehicle: { vin: '1HGBH41J1MN109186', year: 1991 } },
+      'vehicle/vin',
+    ],
     ['a vehicle that can be stored', { terms, vehicle: { make: 'a\0' } }, 'vehicle/make'],
     ['texts that can be stored', { terms, tradeIn: 'a\0' }, 'tradeIn'],
     ['a tax up to 100 per cent', { terms, pstHstPercent: 100.5 }, 'pstHstPercent'],
@@ -114,6 +120,13 @@ describe('a submission', () => {
         '/consents must have one consent for each applicant of the application',
     );
   });
+
+  test.each(['NEW', 'USED', 'DEMO', 'Certified pre-owned'])(
+    'of a vehicle with the status %s is accepted',
+    (status) => {
+      expect(check({ worksheet: { terms, vehicle: { status } } })).toBeUndefined();
+    },
+  );
 
   test('with a rate of zero is accepted', () => {
     expect(check({ worksheet: { terms: { ...terms, interestRate: 0 } } })).toBeUndefined();

@@ -86,7 +86,9 @@ async function expectNothingSubmitted() {
 describe('a submitted application', () => {
   test('has a submission with its worksheet, and an event, for every creditor', async () => {
     const creditorIds = [tenant.creditorId, otherCreditorId];
-    const answer = await submit({ creditorIds });
+    const { worksheet } = aSubmission(application, tenant, creditorIds);
+    const vehicle = { ...worksheet.vehicle, vin: '1hgbh41jxmn109186' };
+    const answer = await submit({ creditorIds, worksheet: { ...worksheet, vehicle } });
     expect(answer.application?.status).toBe(ApplicationStatus.SUBMITTED);
     const submitted = answer.application?.submissions ?? [];
     expect(submitted.map(({ creditorId }) => creditorId).sort()).toEqual([...creditorIds].sort());

@@ -1,6 +1,5 @@
 /** Submits an application to creditors: checks the request, writes the submissions once, and answers a repetition. */
 
-import { create } from '@bufbuild/protobuf';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
@@ -9,7 +8,6 @@ import {
   type Application,
   ApplicationSchema,
   ApplicationStatus,
-  WorksheetSchema,
 } from '@creditlane/proto/applications/v1/application';
 import type { SubmitApplicationRequest } from '@creditlane/proto/applications/v1/applications_service';
 import type { Call } from '@creditlane/rpc/call';
@@ -24,6 +22,7 @@ import { insertSubmittedConsents, readDatabaseTime } from '../store/consents.ts'
 import { insertSubmissions, readSubmissionFacts } from '../store/submissions.ts';
 import { answerToStore, loadStoredAnswer } from '../stored-application.ts';
 import { checkSubmission } from './submission.ts';
+import { readWorksheet } from './worksheet.ts';
 
 export interface SubmitApplicationDeps {
   requests: RequestPool;
@@ -49,7 +48,7 @@ export async function submitApplication(
   call: Call,
 ): Promise<Application> {
   const { applicationId, creditorIds, consents, submittedByUserId: userId } = request;
-  const { worksheet = create(WorksheetSchema) } = request;
+  const worksheet = readWorksheet(request.worksheet);
   const retailerId = retailerOf(call.identity);
   const submittedAt = deps.clock();
   const db = deps.requests.of(call);
@@ -66,7 +65,7 @@ export async function submitApplication(
     // The answer is stored before the rules are checked, so that a duplicate request gets the stored
     // answer. Later it would be refused because the application is submitted already.
     await store(tx, answer);
-    checkSubmission(request, { ...facts, ...locked });
+    checkSubmission({ ...request, worksheet }, { ...facts, ...locked });
 
     const submission = { applicationId, creditorIds, worksheet, submittedAt };
     const by = { userId, integrationId: call.identity.subject };

@@ -1,14 +1,15 @@
 /** The rules for the worksheet of a submission. */
-import type {
-  Vehicle,
-  VehicleOption,
-  Worksheet,
+import { create } from '@bufbuild/protobuf';
+import {
+  type Vehicle,
+  type VehicleOption,
+  type Worksheet,
+  WorksheetSchema,
 } from '@creditlane/proto/applications/v1/application';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import type { FieldFaults } from '@creditlane/rpc/field-faults';
 import { checkTerms } from '@creditlane/rpc/loan-terms';
-
-const VEHICLE_STATUSES = new Set(['NEW', 'USED']);
+import { findVinFault, normalVin } from './vin.ts';
 
 const AMOUNTS = [
   'salePrice',
@@ -45,6 +46,7 @@ const TEXTS = [
 const VEHICLE_TEXTS = [
   'id',
   'vin',
+  'status',
   'make',
   'model',
   'trim',
@@ -56,6 +58,13 @@ const VEHICLE_TEXTS = [
 ] as const;
 
 const OPTION_VALUES = ['averageValue', 'cleanValue', 'extraCleanValue', 'roughValue'] as const;
+
+/** The worksheet of a request, with the vehicle's identification number as it is stored. */
+export function readWorksheet(worksheet: Worksheet = create(WorksheetSchema)): Worksheet {
+  const { vehicle } = worksheet;
+  if (vehicle === undefined) return worksheet;
+  return { ...worksheet, vehicle: { ...vehicle, vin: normalVin(vehicle.vin) } };
+}
 
 /**
  * Checks the worksheet of a submission. The three terms that a decision may leave out are required
@@ -78,7 +87,8 @@ export function checkWorksheet(worksheet: Worksheet, at: string, faults: FieldFa
 function checkVehicle(vehicle: Vehicle, at: string, faults: FieldFaults): void {
   const { odometer, odometerKm, addOnOptions, deductOptions } = vehicle;
   for (const name of VEHICLE_TEXTS) faults.checkPrintable(`${at}/${name}`, vehicle[name]);
-  faults.checkOneOf(`${at}/status`, vehicle.status, VEHICLE_STATUSES);
+  const vinFault = vehicle.vin === '' ? undefined : findVinFault(vehicle.vin, vehicle.year);
+  if (vinFault !== undefined) faults.add(`${at}/vin`, vinFault);
   for (const name of ['msrp', 'adjustedMsrp', 'odometerKm'] as const) {
     faults.checkNotNegative(`${at}/${name}`, vehicle[name]);
   }

@@ -106,6 +106,18 @@ describe('a request is refused', () => {
     ]);
   });
 
+  test.each(['firstName', 'lastName'] as const)(
+    'for an applicant without %s, and the bureau is asked nothing',
+    async (name) => {
+      Object.assign(subject().applicant ?? {}, { [name]: '' });
+      await expect(request(fixture.service, fixture.applicant)).rejects.toMatchObject({
+        ...{ kind: 'invalid', code: 'applicant_incomplete' },
+        fields: [{ pointer: `/${name}` }],
+      });
+      expect(inquiries()).toEqual([]);
+    },
+  );
+
   test('with a request id that PostgreSQL cannot store', async () => {
     const refused = {
       kind: 'invalid',

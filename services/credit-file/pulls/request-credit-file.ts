@@ -23,7 +23,7 @@ import { appendAuditRecord } from '../audit/audit-log.ts';
 import { type AuditAction, type AuditRecord, callerFacts } from '../audit/audit-record.ts';
 import type { Source } from '../bureaus/bureau.ts';
 import { ensureApplicantKey } from '../custody/credit-file-keys.ts';
-import { findInquirySubject, PURPOSE } from '../inquiry-subject.ts';
+import { findInquirySubject, PURPOSE, requireComplete } from '../inquiry-subject.ts';
 import { type ApplicantCall, applicantNotFound } from '../scope.ts';
 import { isErased } from '../store/applicant-erasures.ts';
 import { hasBureauCredentials } from '../store/bureau-credentials.ts';
@@ -72,6 +72,7 @@ interface Permitted {
  * one gets that pull, whether or not a new pull would be permitted, unless the applicant was erased.
  *
  * @throws Fault `applicant_not_found`, `consent_missing`, `application_archived`, `applicant_erased`,
+ *   `applicant_incomplete`,
  *   `bureau_not_configured`, `bureau_credentials_missing`, `force_pull_limit`
  */
 export async function requestCreditFile(
@@ -137,6 +138,7 @@ const RECORDED_REFUSALS = new Set([
   'consent_missing',
   'application_archived',
   'applicant_erased',
+  'applicant_incomplete',
   'bureau_not_configured',
   'bureau_credentials_missing',
   'force_pull_limit',
@@ -244,6 +246,7 @@ async function requireConsent(
       'The applicant has no consent to an inquiry that is neither revoked nor ended.',
     );
   }
+  requireComplete(subject.applicant);
   return { person: subject.applicant, consent: subject.consent };
 }
 

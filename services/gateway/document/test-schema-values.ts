@@ -110,7 +110,8 @@ function validStrings({ format, pattern, minLength = 0, maxLength }: ValueSchema
     default:
   }
   if (pattern !== undefined) {
-    return fc.stringMatching(new RegExp(pattern), { maxLength: Math.max(60, minLength) });
+    const most = Math.max(minLength, Math.min(maxLength ?? 60, 60));
+    return fc.stringMatching(new RegExp(pattern), { maxLength: most });
   }
   const most = Math.max(minLength, Math.min(maxLength ?? MAX_CHARACTERS, MAX_CHARACTERS));
   return fc.string({ unit: CHARACTER, minLength, maxLength: most });

@@ -31,6 +31,8 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   '^[0-9a-f]{64}$': 'must be 64 hexadecimal digits in lower case',
   '^[A-Z][0-9]{3}$': 'must be a letter and three digits, such as A123',
   '^[0-9]{3}[A-Z]{2}[0-9]{5}$': 'must be a member number such as 999ZB12345',
+  '^ *[ABCEGHJ-NPRSTVXYabceghj-nprstvxy][0-9][ABCEGHJ-NPRSTV-Zabceghj-nprstv-z][ -]*[0-9][ABCEGHJ-NPRSTV-Zabceghj-nprstv-z][0-9] *$':
+    'must be a Canadian postal code such as K1A 0B1: letter digit letter, digit letter digit, without the letters D, F, I, O, Q and U, and with another first letter than W and Z',
   '^[\\x20-\\x7E]*$': 'must have visible ASCII characters and spaces only',
 };
 

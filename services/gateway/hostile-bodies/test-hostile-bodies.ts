@@ -184,7 +184,7 @@ function validString(rule: string | undefined): string {
     case 'uuid':
       return '0198C0DE-0000-7000-8000-00000000A001';
     default:
-      return '046454286';
+      return rule.includes('ABC') ? 'K1A 0B1' : '046454286';
   }
 }
 

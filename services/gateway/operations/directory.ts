@@ -29,6 +29,8 @@ const readCreditor = messageReader(CreditorSchema, { except: ['creditorId'] });
 
 const readUserList = messageReader(ListUsersRequestSchema);
 const writeUser = messageWriter(UserSchema);
+/** Users have both names in lists; one is empty of a person with one name. */
+const NAMES = { firstName: '', lastName: '' };
 const writeRetailer = messageWriter(RetailerSchema);
 const writeCreditor = messageWriter(CreditorSchema);
 const writeRetailerGrant = messageWriter(GrantSchema, { except: ['id', 'disabled'] });
@@ -62,7 +64,9 @@ export function directoryOperations({ directory, access }: DirectoryPeers) {
   return defineHandlers({
     async listUsers({ query, context }) {
       const call = directory.listUsers(readUserList(query), context);
-      return await answerPage(call, ({ users }) => users.map(writeUser));
+      return await answerPage(call, ({ users }) =>
+        users.map((user) => ({ ...NAMES, ...writeUser(user) })),
+      );
     },
 
     async listRetailers(call) {

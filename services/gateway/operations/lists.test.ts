@@ -119,7 +119,7 @@ describe('the list of users', () => {
     const user = {
       userId: newId(),
       firstName: 'Noor',
-      lastName: 'Singh',
+      lastName: '',
       email: 'noor@harbour.example',
       active: false,
       retailerIds: [ids.retailer],

@@ -166,6 +166,8 @@ export declare type Applicant = Message<"creditlane.applications.v1.Applicant"> 
   applicantId: string;
 
   /**
+   * The first or the last name is empty of a person with one name.
+   *
    * @generated from field: string first_name = 2;
    */
   firstName: string;
@@ -190,6 +192,8 @@ export declare type Applicant = Message<"creditlane.applications.v1.Applicant"> 
   dateOfBirth: string;
 
   /**
+   * E.164, with an extension behind " ext. "; a request may have it in any spelling.
+   *
    * @generated from field: string phone_number = 6;
    */
   phoneNumber: string;
@@ -267,6 +271,8 @@ export declare type Address = Message<"creditlane.applications.v1.Address"> & {
   province: string;
 
   /**
+   * As Canada Post writes it, such as "K1A 0B1"; a request may have it in any spelling.
+   *
    * @generated from field: string postal_code = 8;
    */
   postalCode: string;
@@ -357,6 +363,8 @@ export declare type Employment = Message<"creditlane.applications.v1.Employment"
   type: string;
 
   /**
+   * See Applicant.phone_number.
+   *
    * @generated from field: string employment_phone = 5;
    */
   employmentPhone: string;
@@ -438,6 +446,8 @@ export declare type Employment = Message<"creditlane.applications.v1.Employment"
   province: string;
 
   /**
+   * See Address.postal_code.
+   *
    * @generated from field: string postal_code = 19;
    */
   postalCode: string;
@@ -682,6 +692,8 @@ export declare const WorksheetSchema: GenMessage<Worksheet>;
  */
 export declare type Vehicle = Message<"creditlane.applications.v1.Vehicle"> & {
   /**
+   * In capitals.
+   *
    * @generated from field: string vin = 1;
    */
   vin: string;
@@ -707,7 +719,7 @@ export declare type Vehicle = Message<"creditlane.applications.v1.Vehicle"> & {
   trim: string;
 
   /**
-   * NEW or USED.
+   * NEW, USED, DEMO …
    *
    * @generated from field: string status = 6;
    */

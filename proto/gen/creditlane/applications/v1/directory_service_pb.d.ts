@@ -71,6 +71,8 @@ export declare type User = Message<"creditlane.applications.v1.User"> & {
   userId: string;
 
   /**
+   * The first or the last name is empty of a person with one name.
+   *
    * @generated from field: string first_name = 2;
    */
   firstName: string;
