@@ -60,9 +60,8 @@ export async function createTestFixture(openDatabase = openDispatcherDatabase) {
   /** Starts a dispatcher; several may share the database. `sourcesOf` replaces the list of sources. */
   async function start(settings: Record<string, string> = {}, sourcesOf = webhookSources) {
     const lines: string[] = [];
-    const process = createTestProcess('webhook-dispatcher', {
-      write: (line) => void lines.push(line),
-    });
+    const destination = { write: (line: string) => void lines.push(line) };
+    const process = createTestProcess('webhook-dispatcher', destination, 'debug');
     const bus = createInProcessBus({
       consumers: {
         'creditlane.decisions.v1': [SERVICE],
@@ -86,7 +85,7 @@ export async function createTestFixture(openDatabase = openDispatcherDatabase) {
       bus,
       clients,
       metrics: () => process.metrics.text(),
-      /** The lines of the log. */
+      /** The lines of the log, those at debug included. */
       logged: (): object[] => lines.map((line) => JSON.parse(line)),
       close,
     };

@@ -166,6 +166,7 @@ function destinationsRoutes(
             events: [...(state.eventFilters.get(it) ?? [])],
             deliveriesPerSecond: state.rateLimits.get(it),
             readsSin: state.sinReaders.has(it),
+            integrationName: 'DealerDesk',
           })),
         };
       }),

@@ -45,6 +45,7 @@ export function destinationsRoutes(deps: DestinationsDeps): ServiceRoutes {
       const destinations = rows.map((row) => ({
         destinationId: row.id,
         integrationId: row.integrationId,
+        integrationName: row.integrationName,
         url: row.url,
         revision: row.revision,
         events: row.events ?? [],

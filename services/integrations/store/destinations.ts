@@ -82,6 +82,7 @@ export async function findRecipientsOf(
 export interface Destination {
   id: string;
   integrationId: string;
+  integrationName: string;
   url: string;
   /** How many times the destination was set. */
   revision: number;
@@ -104,7 +105,7 @@ type DestinationRow = Omit<Destination, 'previousSecrets'> & {
 
 const selectDestinations = defineStatement<DestinationRow>(
   'destinations_find',
-  `SELECT destinations.id, destinations.integration_id AS "integrationId", url, revision,
+  `SELECT destinations.id, destinations.integration_id AS "integrationId", integrations.name AS "integrationName", url, revision,
      CASE WHEN events_revision = revision THEN events END AS events,
      CASE WHEN rate_revision = revision THEN deliveries_per_second END AS "deliveriesPerSecond",
      'READ_SIN' = ANY (permissions) AS "readsSin", destinations.sealed_secret AS sealed,

@@ -30,6 +30,7 @@ const MAX_QUERIES_PER_CALL = 250;
 
 export interface Destination {
   readonly integrationId: string;
+  readonly integrationName: string;
   /** Grows each time that the destination is set. */
   readonly revision: number;
   readonly url: string;
@@ -232,9 +233,11 @@ function grantQueryOf(
 
 function toDestination(message: DestinationMessage, usableUntilMs: number): Destination {
   const { secrets, ...settings } = message;
-  const { integrationId, revision, url, events, deliveriesPerSecond, readsSin } = settings;
+  const { integrationId, integrationName, revision, url, events } = settings;
+  const { deliveriesPerSecond, readsSin } = settings;
   return {
     integrationId,
+    integrationName,
     revision,
     url,
     events,

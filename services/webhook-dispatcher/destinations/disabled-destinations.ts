@@ -9,6 +9,7 @@ import {
 } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { findDisabledWithPending } from '../store/destinations.ts';
+import type { DestinationLog } from './destination-log.ts';
 import { type EndPendingDeps, endPending } from './end-pending.ts';
 
 /** How late a destination is noticed, at most, that another process has disabled and not ended. */
@@ -18,6 +19,7 @@ const LOCKED_POLL_MS = 250;
 
 export interface DisabledDestinationsDeps extends EndPendingDeps {
   readonly log: Log;
+  readonly destinationLog: DestinationLog;
 }
 
 /** Runs until closed; `wake` begins with a destination that has just been disabled. */
@@ -50,12 +52,11 @@ async function endDisabledDestination(
   destinationId: string,
   stop: AbortSignal,
 ): Promise<boolean> {
-  const { log } = deps;
+  const { log, destinationLog } = deps;
   try {
     const deliveries = await endPending(deps, destinationId, 'destination_disabled', stop);
-    if (deliveries > 0) {
-      log.info({ destinationId, deliveries }, 'deliveries to a disabled destination have ended');
-    }
+    const message = 'deliveries to a disabled destination have ended';
+    if (deliveries > 0) destinationLog('info', destinationId, message, { deliveries });
     return true;
   } catch (err) {
     if (isDatabaseUnavailable(err)) throw err;

@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 /** What no test of this file looks at. */
-const REST = { events: [], readsSin: false, keys: [], usableUntilMs: 0 };
+const REST = { integrationName: '', events: [], readsSin: false, keys: [], usableUntilMs: 0 };
 
 /** One round of what the dispatcher does every minute; resolves to the destinations of which deliveries have ended. */
 async function endRemoved(): Promise<readonly string[]> {

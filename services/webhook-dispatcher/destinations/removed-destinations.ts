@@ -9,14 +9,13 @@ import {
 import { NIL_UUID } from '@creditlane/runtime/ids';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { deleteStatesOfRemoved, findDestinationsToCheck } from '../store/removed-destinations.ts';
+import { MAX_LOGGED_IDS } from './destination-log.ts';
 import type { Destinations } from './destinations.ts';
 import { type EndPendingDeps, endPending } from './end-pending.ts';
 
 const EVERY_MS = 60_000;
 /** Destinations per round, which is one call of the integrations service. */
 const MAX_PER_ROUND = 1_000;
-/** How many destinations a log line names. */
-const MAX_LOGGED_IDS = 20;
 
 export interface RemovedDestinationsDeps extends EndPendingDeps {
   readonly log: Log;

@@ -22,6 +22,7 @@ test('a circuit breaker is written when it opens, without waiting for the next p
   const deps = {
     pool: database.connect(),
     log: silentLog,
+    destinationLog: () => undefined,
     queue,
     breakers,
     rates,

@@ -5,9 +5,10 @@
  */
 import type { Database } from '@creditlane/postgres/database';
 import { runPipeline } from '@creditlane/postgres/pipeline';
-import { runQuery } from '@creditlane/postgres/statement';
+import { mapQueryResult, type Query, runQuery } from '@creditlane/postgres/statement';
 import { startPeriodicTask } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import type { DestinationLog } from '../destinations/destination-log.ts';
 import {
   claimProbesQuery,
   closeBreakersQuery,
@@ -26,6 +27,8 @@ import type { DestinationRates } from './rates/destination-rates.ts';
 export interface SharedBreakersDeps {
   readonly pool: Database['pool'];
   readonly log: Log;
+  /** Gets a line when a circuit breaker opens or closes: one of all replicas writes it. */
+  readonly destinationLog: DestinationLog;
   readonly queue: DeliveryQueue;
   readonly breakers: OpenBreakers;
   readonly backlog: Pick<Backlog, 'add'>;
@@ -84,11 +87,12 @@ async function share(deps: SharedBreakersDeps): Promise<void> {
 }
 
 /** Each statement is a transaction of its own, so that replicas cannot deadlock. */
-async function writeChanges({ pool, breakers, backlog }: SharedBreakersDeps): Promise<void> {
+async function writeChanges(deps: SharedBreakersDeps): Promise<void> {
+  const { pool, destinationLog, breakers, backlog } = deps;
   const changes = breakers.takeChanges();
   const requested = breakers.takeRequested();
   try {
-    for (const query of queriesOf(changes, requested)) await runQuery(pool, query);
+    for (const query of queriesOf(changes, requested, destinationLog)) await runQuery(pool, query);
   } catch (err) {
     breakers.restore(changes, requested);
     throw err;
@@ -100,7 +104,8 @@ async function writeChanges({ pool, breakers, backlog }: SharedBreakersDeps): Pr
 function* queriesOf(
   changes: ReadonlyMap<string, BreakerChange>,
   requested: ReadonlyMap<string, number>,
-) {
+  destinationLog: DestinationLog,
+): Generator<Query<unknown>> {
   const opened = new Map<string, number>();
   const reopened: string[] = [];
   const failed = new Map<string, string>();
@@ -112,12 +117,17 @@ function* queriesOf(
     if (change.kind === 'probe_unsent') unsent.set(id, change.probeId);
   }
   const closed = closedOf(changes);
-  if (reopened.length > 0) yield closeBreakersQuery(reopened);
-  if (opened.size > 0) yield openBreakersQuery(opened);
+  const logged = (query: Query<{ id: string }[]>, now: 'opens' | 'closes') =>
+    mapQueryResult(query, (rows) => {
+      const message = `the circuit breaker of a webhook destination ${now}`;
+      for (const { id } of rows) destinationLog('info', id, message);
+    });
+  if (reopened.length > 0) yield logged(closeBreakersQuery(reopened), 'closes');
+  if (opened.size > 0) yield logged(openBreakersQuery(opened), 'opens');
   if (failed.size > 0) yield failProbesQuery(failed);
   if (unsent.size > 0) yield giveBackProbesQuery(unsent);
   if (requested.size > 0) yield requestProbesQuery(requested);
-  if (closed.length > 0) yield closeBreakersQuery(closed);
+  if (closed.length > 0) yield logged(closeBreakersQuery(closed), 'closes');
 }
 
 function closedOf(changes: ReadonlyMap<string, BreakerChange>): string[] {

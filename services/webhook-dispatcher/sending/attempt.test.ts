@@ -16,6 +16,7 @@ afterEach(() => void vi.useRealTimers());
 
 const found: Destination = {
   integrationId: 'integration',
+  integrationName: 'DealerDesk',
   revision: 1,
   url: 'https://receiver.example/',
   events: [],
@@ -56,6 +57,7 @@ function startAttempt(permission: Partial<Permission>, openingMs: number, answer
     delaysMs: [],
     metrics: new DispatcherMetrics(createTestProcess('webhook-dispatcher').metrics, 1),
     log: silentLog,
+    destinationLog: () => undefined,
     clock: () => new Date(),
     random: Math.random,
   });

@@ -2,6 +2,7 @@
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
+import type { DestinationLog } from '../destinations/destination-log.ts';
 import {
   type Destination,
   type Destinations,
@@ -32,6 +33,7 @@ export interface AttemptDeps extends PostWebhookDeps {
   readonly rates: Pick<DestinationRates, 'note'>;
   readonly metrics: DispatcherMetrics;
   readonly log: Log;
+  readonly destinationLog: DestinationLog;
   readonly random: () => number;
 }
 
@@ -124,6 +126,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (isUnconfirmed) step = { kind: 'retry', delayMs: UNCONFIRMED_GONE_DELAY_MS };
     const answeredInMs = revision === undefined ? undefined : durationMs;
     metrics.countAttempt(step.kind, delivery.destinationId, answeredInMs);
+    if (step.kind !== 'delivered') logFailed(deps, delivery, result, step);
     // The answer of an earlier URL tells nothing about the present one.
     const answering = isUnconfirmed ? undefined : revision;
     return { ...result, revision: answering, delivery, ...stateAfter(step) };
@@ -244,6 +247,19 @@ async function findContent(
     warnUntried(deps, delivery, err);
     return { kind: 'missing' };
   }
+}
+
+function logFailed(
+  { destinationLog }: AttemptDeps,
+  { id: deliveryId, destinationId, event, attempts, traceparent }: LeasedDelivery,
+  { outcome, durationMs }: Pick<Tried, 'outcome' | 'durationMs'>,
+  { kind: next, ...then }: Step,
+): void {
+  destinationLog('debug', destinationId, 'an attempt at a webhook has failed', {
+    ...{ deliveryId, event, attempt: attempts + 1, durationMs },
+    ...(outcome.kind === 'answered' ? { status: outcome.status } : { failure: outcome.reason }),
+    ...{ next, ...then, traceId: traceIdOf(traceparent) },
+  });
 }
 
 /** The receiver did not cause the failure, so no attempt is counted. */

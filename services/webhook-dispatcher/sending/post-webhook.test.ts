@@ -26,6 +26,7 @@ function postWhileClockIsSet(setByMs: number) {
       destinationId: 'destination',
       destination: {
         integrationId: 'integration',
+        integrationName: 'DealerDesk',
         revision: 1,
         url: 'https://receiver.example',
         events: [],

@@ -35,6 +35,7 @@ function recorderOn(pool: pg.Pool, log = silentLog): ResultRecorder {
   return new ResultRecorder({
     pool,
     log,
+    destinationLog: () => undefined,
     leaseMs: 10_000,
     holdMs: 10_000,
     disableAfterMs: 60_000,

@@ -4,6 +4,7 @@ import { backoffMs } from '@creditlane/runtime/concurrency/backoff';
 import { Batcher } from '@creditlane/runtime/concurrency/batcher';
 import { pause } from '@creditlane/runtime/concurrency/pause';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { MAX_LOGGED_IDS } from '../destinations/destination-log.ts';
 import type { AttemptRecord, AttemptResult } from './attempt.ts';
 import { ResultWriter, type ResultWriterDeps } from './result-writer.ts';
 
@@ -13,8 +14,6 @@ type Ending = 'done' | 'blocked';
 const MAX_BATCH = 1_000;
 /** How often the write of a single result that the database refuses is tried. */
 const MAX_TRIES = 5;
-/** How many deliveries a log line about lost results names. */
-const MAX_LOGGED_IDS = 20;
 const RETRY_BACKOFF = { baseMs: 50, capMs: 2_000 };
 
 export class ResultRecorder {

@@ -4,11 +4,12 @@ import { limitLockWaitQuery } from '@creditlane/postgres/lock-wait';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { HealthTracker } from '../destinations/destination-health.ts';
+import { type DestinationLog, MAX_LOGGED_IDS } from '../destinations/destination-log.ts';
 import type { Backlog } from '../queue/backlog.ts';
 import type { DeliveryQueue } from '../queue/delivery-queue.ts';
 import type { OpenBreakers } from '../queue/open-breakers.ts';
 import { insertAnswersQueries } from '../store/attempt-answers.ts';
-import { updateHealthQuery } from '../store/destinations.ts';
+import { type DisabledDestination, updateHealthQuery } from '../store/destinations.ts';
 import { lockReplayedLanesQuery, promoteNextQuery } from '../store/pending/lanes.ts';
 import { releaseUntriedQuery } from '../store/pending/leases.ts';
 import { recordLateResultsQuery, recordResultsQuery } from '../store/results.ts';
@@ -26,6 +27,7 @@ const LOCK_WAIT_MS = 250;
 export interface ResultWriterDeps {
   readonly pool: Database['pool'];
   readonly log: Log;
+  readonly destinationLog: DestinationLog;
   readonly leaseMs: number;
   /** How long a delivery that fails, or lacks its content, holds its lane. */
   readonly holdMs: number;
@@ -55,7 +57,7 @@ export class ResultWriter {
    * database's error if it refuses any part; then nothing is written.
    */
   async write(records: readonly AttemptRecord[]): Promise<readonly AttemptResult[]> {
-    const { pool, log, leaseMs, holdMs, disableAfterMs, queue, deferredResults } = this.#deps;
+    const { pool, leaseMs, holdMs, disableAfterMs, queue, deferredResults } = this.#deps;
     const results = records.filter((record) => record.kind === 'tried');
     const untried = records.filter((record) => record.kind === 'untried');
     const tried = results.map(({ delivery }) => delivery);
@@ -77,9 +79,7 @@ export class ResultWriter {
       ...insertAnswersQueries(results),
     ]);
     this.#health.markStored(healthChanges);
-    for (const { isNew, ...destination } of disabled) {
-      if (isNew) log.warn(destination, 'a webhook destination is disabled');
-    }
+    this.#logDisabled(disabled);
     if (disabled.length > 0) {
       queue.drop(disabled.map(({ destinationId }) => destinationId));
       this.#deps.onDisabled();
@@ -93,7 +93,9 @@ export class ResultWriter {
     this.#expectDue(results, untried.length > 0);
     // A result that is not recorded is late: its delivery is not pending under that lease any more.
     const recordedIds = new Set(recorded.map(({ id }) => id));
-    return results.filter(({ delivery }) => !recordedIds.has(delivery.id));
+    const isRecorded = ({ delivery }: AttemptResult) => recordedIds.has(delivery.id);
+    this.#logHeld(results.filter(isRecorded));
+    return results.filter((result) => !isRecorded(result));
   }
 
   /**
@@ -105,6 +107,25 @@ export class ResultWriter {
       limitLockWaitQuery(LOCK_WAIT_MS),
       recordLateResultsQuery(results),
     ]);
+  }
+
+  #logDisabled(disabled: readonly DisabledDestination[]): void {
+    for (const { destinationId, isNew, ...why } of disabled) {
+      const message = 'a webhook destination is disabled';
+      if (isNew) this.#deps.destinationLog('warn', destinationId, message, why);
+    }
+  }
+
+  /** A delivery holds its lane from its first failure. */
+  #logHeld(recorded: readonly AttemptResult[]): void {
+    const held = recorded.filter((it) => it.state === 'due' && it.delivery.attempts === 0);
+    const byDestination = Map.groupBy(held, ({ delivery }) => delivery.destinationId);
+    for (const [destinationId, ofDestination] of byDestination) {
+      const deliveryIds = ofDestination.slice(0, MAX_LOGGED_IDS).map(({ delivery }) => delivery.id);
+      const fields = { lanes: ofDestination.length, deliveryIds };
+      const message = 'lanes of a webhook destination are held by webhooks that failed';
+      this.#deps.destinationLog('info', destinationId, message, fields);
+    }
   }
 
   #expectDue(results: readonly AttemptResult[], hasUntried: boolean): void {

@@ -6,6 +6,7 @@ import type { Database } from '@creditlane/postgres/database';
 import { runPipeline } from '@creditlane/postgres/pipeline';
 import { systemClock } from '@creditlane/runtime/clock';
 import type { Log } from '@creditlane/runtime/telemetry/log';
+import { createDestinationLog } from '../destinations/destination-log.ts';
 import type { Destinations } from '../destinations/destinations.ts';
 import { startEndingDisabledDestinations } from '../destinations/disabled-destinations.ts';
 import type { DispatcherMetrics } from '../dispatcher-metrics.ts';
@@ -70,6 +71,7 @@ export async function startSending(
   const { leaseMs } = settings;
   const { queue, breakers, rates, backlog } = await createQueue(settings, deps);
   const egress = createEgress(settings);
+  const destinationLog = createDestinationLog(log, destinations);
   const attempt = createAttempt({
     eventTypes,
     destinations,
@@ -78,10 +80,11 @@ export async function startSending(
     delaysMs: settings.retryDelaysMs,
     metrics,
     log,
+    destinationLog,
     clock: systemClock,
     random: Math.random,
   });
-  const shared = { pool, log, queue, breakers, rates, backlog, leaseMs };
+  const shared = { pool, log, destinationLog, queue, breakers, rates, backlog, leaseMs };
   const disabledDestinations = startEndingDisabledDestinations(shared);
   const deferredResults = new DeferredResults(RESULT_DELAY_MS);
   const recorder = new ResultRecorder({

@@ -40,16 +40,16 @@ export function listBreakersQuery(): Query<OpenBreaker[]> {
   return selectOpen.query([]);
 }
 
-const insertOpen = defineStatement(
+const insertOpen = defineStatement<{ id: string }>(
   'breakers_open',
   `INSERT INTO open_breakers (destination_id, revision, failures, probe_at)
    SELECT id, revision, 0, now() + $3 * (0.8 + 0.4 * random()) * interval '1 ms'
    FROM unnest($1::uuid[], $2::int[]) AS b (id, revision) ORDER BY id
-   ON CONFLICT DO NOTHING`,
+   ON CONFLICT DO NOTHING RETURNING destination_id AS id`,
 );
 
-/** Opens the circuit breakers of destinations, given with their revisions; one that is open stays as it is. */
-export function openBreakersQuery(revisions: ReadonlyMap<string, number>): Query<unknown> {
+/** Opens the circuit breakers of destinations, given with their revisions, and returns those; one that is open stays as it is. */
+export function openBreakersQuery(revisions: ReadonlyMap<string, number>): Query<{ id: string }[]> {
   return insertOpen.query([[...revisions.keys()], [...revisions.values()], FIRST_PAUSE_MS]);
 }
 
@@ -91,17 +91,17 @@ export function giveBackProbesQuery(probeIds: ReadonlyMap<string, string>): Quer
   return updateUnsent.query([[...probeIds.keys()], [...probeIds.values()], FIRST_PAUSE_MS]);
 }
 
-const deleteOpen = defineStatement(
+const deleteOpen = defineStatement<{ id: string }>(
   'breakers_close',
   `DELETE FROM open_breakers WHERE destination_id IN (
      SELECT destination_id FROM open_breakers
      WHERE destination_id = ANY ($1::uuid[]) AND coalesce(paused_until <= now(), true)
      ORDER BY destination_id FOR UPDATE
-   )`,
+   ) RETURNING destination_id AS id`,
 );
 
-/** Closes the circuit breakers of destinations; that of a paused one stays open. */
-export function closeBreakersQuery(destinationIds: readonly string[]): Query<unknown> {
+/** Closes the circuit breakers of destinations, and returns those; that of a paused one stays open. */
+export function closeBreakersQuery(destinationIds: readonly string[]): Query<{ id: string }[]> {
   return deleteOpen.query([destinationIds]);
 }
 

@@ -919,6 +919,13 @@ export declare type Destination = Message<"creditlane.integrations.v1.Destinatio
    * @generated from field: bool reads_sin = 8;
    */
   readsSin: boolean;
+
+  /**
+   * For people who read a log.
+   *
+   * @generated from field: string integration_name = 9;
+   */
+  integrationName: string;
 };
 
 /**
