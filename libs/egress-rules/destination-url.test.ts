@@ -10,6 +10,19 @@ describe('the URL of an event', () => {
     ['https://hooks.example.com/', 'https://hooks.example.com/application-booked'],
     ['https://hooks.example.com/a/b//', 'https://hooks.example.com/a/b/application-booked'],
     ['https://hooks.example.com/a?k=v', 'https://hooks.example.com/a/application-booked?k=v'],
+    ['https://@hooks.example.com/a', 'https://hooks.example.com/a/application-booked'],
+    [
+      'https://hooks.example.com/|[]{}^`"<>é%zz%/%7c%20',
+      'https://hooks.example.com/%7C%5B%5D%7B%7D%5E%60%22%3C%3E%C3%A9%25zz%25/%7c%20/application-booked',
+    ],
+    [
+      'https://hooks.example.com/a?|[]{}\\^`"<>é\'%zz=?/%7c%',
+      'https://hooks.example.com/a/application-booked?%7C%5B%5D%7B%7D%5C%5E%60%22%3C%3E%C3%A9%27%25zz=?/%7c%25',
+    ],
+    [
+      "https://hooks.example.com/a-._~!$&'()*+,;=:@b?a-._~!$&()*+,;=:@b",
+      "https://hooks.example.com/a-._~!$&'()*+,;=:@b/application-booked?a-._~!$&()*+,;=:@b",
+    ],
   ])('appends the event’s path to %s', (destination, expected) => {
     expect(buildEventUrl(destination, '/application-booked').href).toBe(expected);
   });
@@ -28,6 +41,7 @@ describe('checkEgressUrl', () => {
     ['https://:secret@hooks.example.com/', 'credentials_in_url'],
     ['https://hooks.example.com:22/', 'port_not_allowed'],
     ['https://hooks.example.com:80/', 'port_not_allowed'],
+    ['https://hooks.example.com:0/', 'port_not_allowed'],
     ['https://localhost/', 'host_not_public'],
     ['https://kubernetes/', 'host_not_public'],
     ['https://kubernetes.default.svc/', 'host_not_public'],
@@ -62,6 +76,13 @@ describe('checkEgressUrl', () => {
     '%s is allowed with allowHttp and allowLoopback',
     (url) => {
       expect(() => checkEgressUrl(new URL(url), local)).not.toThrow();
+    },
+  );
+
+  it.each(['http://127.0.0.1:0/', 'http://localhost:0/', 'http://[::1]:0/'])(
+    '%s has no port: port_not_allowed',
+    (url) => {
+      expect(() => checkEgressUrl(new URL(url), local)).toThrow('port_not_allowed');
     },
   );
 
@@ -149,7 +170,8 @@ describe('the host of a destination', () => {
     ['exa\nmple.com', OTHER, OTHER],
     ['example.com\r\n', OTHER, OTHER],
     ['exa mple.com', 'url_malformed', 'url_malformed'],
-    ['@example.com', 'allowed', 'allowed'],
+    ['@example.com', 'credentials_in_url', 'credentials_in_url'],
+    [':@example.com', 'credentials_in_url', 'credentials_in_url'],
     ['127.0.0.1@example.com', 'credentials_in_url', 'credentials_in_url'],
     ['example.com@127.0.0.1', 'credentials_in_url', 'credentials_in_url'],
     ['/example.com', OTHER, OTHER],

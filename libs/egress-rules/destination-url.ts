@@ -57,31 +57,49 @@ const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
 const MAX_NAME_LENGTH = 253;
 
 /**
- * Reads the URL of a destination. Throws EgressDeniedError when the URL is malformed, or when its host is
- * not spelled as the host that the URL parser makes of it: escapes, full-width characters, `0x7f.1` and
- * `127.0.0.1.` are further spellings of a host, by which two URLs differ and lead to the same place. An
- * internationalised name may be given in Unicode or as `xn--…`.
+ * What no path and no query may hold (RFC 3986, 3.3 and 3.4). The URL standard leaves some of it as it is, such as `|`, and
+ * servers refuse the request.
+ */
+const TO_ENCODE = /[^\w.~!$&'()*+,;=:@/?%-]|%(?![\da-f]{2})/gi;
+
+/**
+ * Reads the URL of a destination that is being set. Throws EgressDeniedError when the URL is malformed, has a user name or
+ * password, if only an empty one, or when its host is not spelled as the host that the URL parser makes of it: escapes,
+ * full-width characters, `0x7f.1` and `127.0.0.1.` are further spellings of a host, by which two URLs differ and lead to the
+ * same place. An internationalised name may be given in Unicode or as `xn--…`.
  */
 export function readDestinationUrl(text: string): URL {
+  const url = readCanonicalUrl(text);
+  // The URL parser drops an empty user name.
+  if (authorityOf(text).includes('@')) throw new EgressDeniedError('credentials_in_url');
+  return url;
+}
+
+/**
+ * The URL of an event: the destination's URL with the event's path appended, and with what servers refuse in a path or a
+ * query percent-encoded. Throws EgressDeniedError unless the host is spelled as `readDestinationUrl` wants it.
+ */
+export function buildEventUrl(destination: string, eventPath: string): URL {
+  const url = readCanonicalUrl(destination);
+  url.pathname =
+    url.pathname.replace(/\/+$/, '').replace(TO_ENCODE, encodeURIComponent) + eventPath;
+  url.search = url.search.replace(TO_ENCODE, encodeURIComponent);
+  return url;
+}
+
+function readCanonicalUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null) throw new EgressDeniedError('url_malformed');
   if (!/^https?:$/.test(url.protocol)) return url; // `checkEgressUrl` refuses the scheme.
-  const [, authority = ''] = /^[a-z]+:\/\/([^/?#]*)/i.exec(text) ?? [];
-  const host = authority.replace(/^.*@/, '').replace(/:\d*$/, '').toLowerCase();
+  const host = authorityOf(text).replace(/^.*@/, '').replace(/:\d*$/, '').toLowerCase();
   if (host !== url.hostname && host !== domainToUnicode(url.hostname)) {
     throw new EgressDeniedError('host_not_canonical');
   }
   return url;
 }
 
-/**
- * The URL of an event: the destination's URL with the event's path appended. Throws the errors of
- * `readDestinationUrl`.
- */
-export function buildEventUrl(destination: string, eventPath: string): URL {
-  const url = readDestinationUrl(destination);
-  url.pathname = url.pathname.replace(/\/+$/, '') + eventPath;
-  return url;
+function authorityOf(text: string): string {
+  return /^[a-z]+:\/\/([^/?#]*)/i.exec(text)?.[1] ?? '';
 }
 
 /** Throws EgressDeniedError unless webhooks may be sent to the URL. */
@@ -94,6 +112,7 @@ export function checkEgressUrl(url: URL, policy: EgressPolicy): void {
   }
   if (url.username !== '' || url.password !== '') throw new EgressDeniedError('credentials_in_url');
   if (isIP(host) === 0 && !isHostName(host)) throw new EgressDeniedError('host_name_invalid');
+  if (portOf(url) === 0) throw new EgressDeniedError('port_not_allowed');
   if (isAllowedLoopback) return;
   if (!policy.ports.includes(portOf(url))) throw new EgressDeniedError('port_not_allowed');
   if (policy.privateHosts?.includes(url.hostname)) return;

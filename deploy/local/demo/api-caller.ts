@@ -1,6 +1,7 @@
 // A client of the REST interface for the demo data.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { retryAfterMs } from '@creditlane/runtime/http/retry-after';
 
 const MAX_ATTEMPTS = 5;
 const TIMEOUT_MS = 60_000;
@@ -45,7 +46,7 @@ export class ApiCaller {
       if (response.status !== 503 || attempt === MAX_ATTEMPTS) {
         throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
       }
-      await delay(Number(response.headers.get('retry-after') ?? 1) * 1_000);
+      await delay(retryAfterMs(response.headers.get('retry-after'), Date.now()) ?? 1_000);
     }
   }
 }

@@ -20,6 +20,7 @@ describe('the URL of a destination', () => {
     ['http://hooks.example.com/', 'must begin with https://'],
     ['https://me@hooks.example.com/', 'must not hold a user name or password'],
     ['https://:secret@hooks.example.com/', 'must not hold a user name or password'],
+    ['https://@hooks.example.com/', 'must not hold a user name or password'],
     ['https://hooks.example.com/#top', 'must not hold a fragment'],
     ['https://hooks.example.com/#', 'must not hold a fragment'],
     [' https://hooks.example.com/', 'must not hold spaces or control characters'],
@@ -41,6 +42,10 @@ describe('the URL of a destination', () => {
     const fields = [{ pointer: '/url', message: 'must begin with http:// or https://' }];
     const refused = expect(() => checkDestinationUrl('ftp://hooks.example.com/', local));
     refused.toThrow(expect.objectContaining({ fields }));
+  });
+
+  test('with port 0 is refused where a loopback address may have any port, too', () => {
+    expect(() => checkDestinationUrl('http://127.0.0.1:0/', local)).toThrow(Fault);
   });
 
   test('may have a loopback address where the settings allow it, but no other private address', () => {

@@ -53,6 +53,16 @@ describe('posting a webhook', () => {
     expect(seen).toEqual([['POST', '/hook/application-booked', '1', '{"é":1}']]);
   });
 
+  test('sends a path and a query that a server of strict rules takes', async () => {
+    const targets: (string | undefined)[] = [];
+    const { url } = await receiver((request, response) => {
+      targets.push(request.url);
+      response.end();
+    });
+    await egress().post({ ...post, destinationUrl: `${url}/a|b[0]?c={d}\\` });
+    expect(targets).toEqual(['/a%7Cb%5B0%5D/application-booked?c=%7Bd%7D%5C']);
+  });
+
   test.each([
     ['a new connection, which stays open,', { before: 0, connections: 1 }],
     ['a kept connection, which stays open,', { before: 1, connections: 1 }],
