@@ -475,11 +475,13 @@ export type paths = {
          *
          *     Refused with 400: `consent_missing` unless the applicant has consented to inquiries, and the consent has
          *     neither ended nor been revoked; see *Consent to credit files*.
+         *     `applicant_incomplete` without what an inquiry needs of the applicant, so that none is made in vain: first and last name;
+         *     a current address with city and province, and with a street or a post-office box; and the age of majority of that
+         *     province. The pointers in `errors` lead into the applicant.
          *     `bureau_not_configured` where the platform is not set up for the bureau.
          *     `bureau_credentials_missing` where the platform has no credentials of the retailer for the bureau.
          *     `force_pull_limit` for a person who has had as many forced pulls in 24 hours as there may be.
-         *     `applicant_incomplete` for an applicant with one name, by which no bureau finds a person; the pointers in `errors` lead into the
-         *     applicant. `application_archived` for an archived application. `applicant_erased` for an applicant whose personal data was
+         *     `application_archived` for an archived application. `applicant_erased` for an applicant whose personal data was
          *     erased. `applicant_not_found` for an application or applicant
          *     that does not exist within your grants.
          */

@@ -94,11 +94,19 @@ export const BUREAU_SETTINGS = {
       default: '',
       about: 'Text before the XML of a request, which some accounts need.',
     }),
+    referenceLength: setting.integer('EQUIFAX_REFERENCE_LENGTH', {
+      default: 7,
+      min: 4,
+      max: 36,
+      about:
+        "How many characters of the pull's id are sent as CustomerReferenceNumber, which answers repeat: its last ones.",
+    }),
     outputXml: setting.parsed('EQUIFAX_OUTPUT_XML', parseOutputXml, {
       type: 'elements of XML',
       // Codes that are not in the tables are read by their descriptions, which therefore have to be English.
       default: '<CNOutputParameters><Language>EN</Language></CNOutputParameters>',
-      about: 'The elements of a request that say which form and scores the account has.',
+      about:
+        'The elements at the end of CNRequests, which say which form and scores the account has.',
     }),
     soapNamespace: setting.string('EQUIFAX_SOAP_NAMESPACE', {
       default: 'http://www.equifax.ca/STSRequest',
@@ -171,7 +179,7 @@ function parseHeaderValue(text: string): string {
 
 /** Checks at start that the text can stand in the XML of a request. */
 function parseOutputXml(text: string): string {
-  parseXml(`<CNCustTransmitToEfx>${text}</CNCustTransmitToEfx>`);
+  parseXml(`<CNRequests>${text}</CNRequests>`);
   return text;
 }
 

@@ -8,7 +8,10 @@ export type Source = (typeof SOURCES)[number];
 
 export interface InquiryAddress {
   streetNo: string;
+  /** The whole line of the street, or of a post-office box. */
   streetName: string;
+  /** Apartment or unit, and a post-office box beside a street; absent or empty without. */
+  suite?: string;
   city: string;
   /** A province code such as "ON". */
   province: string;

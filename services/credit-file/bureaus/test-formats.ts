@@ -23,6 +23,7 @@ export const INQUIRY: Inquiry = {
       {
         streetNo: '12',
         streetName: 'Main St',
+        suite: '4B',
         city: 'Ottawa',
         province: 'ON',
         postalCode: 'K1A 0B1',

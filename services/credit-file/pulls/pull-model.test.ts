@@ -1,7 +1,10 @@
 // A model of the states of an applicant's pulls, compared with the statements of two owners: requests, leases that
 // end, inquiries that are sent, never sent or lost, and late answers.
+
 import { randomUUID } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
 import { runQuery } from '@creditlane/postgres/statement';
+import { GetInquirySubjectResponseSchema } from '@creditlane/proto/applications/v1/consents_service';
 import type { PullState } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { newId } from '@creditlane/runtime/ids';
 import { silentLog } from '@creditlane/runtime/test-log';
@@ -172,7 +175,7 @@ async function start(): Promise<System<Request>> {
   const { pool, requests } = database;
   await pool.query('UPDATE pulls SET finished_at = now() WHERE finished_at IS NULL');
   const [applicationId, applicantId, retailerId] = [randomUUID(), randomUUID(), randomUUID()];
-  const subject = aSubject(retailerId, applicantId);
+  const subject = create(GetInquirySubjectResponseSchema, aSubject(retailerId, applicantId));
   await pool.query(`INSERT INTO bureau_credentials VALUES ($1, 'EQUIFAX', '\\x00', 'k1', now())`, [
     retailerId,
   ]);

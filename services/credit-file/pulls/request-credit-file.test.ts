@@ -53,6 +53,38 @@ test('a request sends one inquiry with the subject and the credentials, and the 
   ]);
 });
 
+test('an applicant of whom a bureau cannot be asked is refused with each field, and recorded', async () => {
+  const { service, applicant } = fixture;
+  Object.assign(subject().applicant ?? {}, { dateOfBirth: '2020-01-01', addressHistory: [] });
+  await expect(request(service, applicant)).rejects.toMatchObject({
+    kind: 'invalid',
+    code: 'applicant_incomplete',
+    fields: [{ pointer: '/addressHistory' }],
+  });
+  expect(inquiries()).toEqual([]);
+  const { rows } = await service.sql.query(
+    "SELECT outcome FROM audit_records WHERE applicant_id = $1 AND action = 'PULL_REFUSED'",
+    [applicant.applicantId],
+  );
+  expect(rows).toEqual([{ outcome: 'applicant_incomplete' }]);
+});
+
+test('an applicant who was changed after the request is not asked about, and the pull has failed', async () => {
+  const { service, applicant } = fixture;
+  service.applications.onAnswer = () => {
+    const { applicationId, applicantId } = applicant;
+    const changed = { ...subject().applicant, dateOfBirth: '2020-01-01' };
+    service.applications.subjects.set(`${applicationId} ${applicantId}`, {
+      ...subject(),
+      applicant: changed,
+    } as TestSubject);
+  };
+  await request(service, applicant);
+  const { pull, state } = await readEnded(service, applicant);
+  expect([state, pull?.failure]).toEqual(['FAILED', FailureReason.REJECTED]);
+  expect(inquiries()).toEqual([]);
+});
+
 test('a refusal that the audit log cannot take is logged with its code, and the request fails', async () => {
   const { service, applicant } = fixture;
   await request(service, applicant);

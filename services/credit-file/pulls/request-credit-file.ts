@@ -23,7 +23,8 @@ import { appendAuditRecord } from '../audit/audit-log.ts';
 import { type AuditAction, type AuditRecord, callerFacts } from '../audit/audit-record.ts';
 import type { Source } from '../bureaus/bureau.ts';
 import { ensureApplicantKey } from '../custody/credit-file-keys.ts';
-import { findInquirySubject, PURPOSE, requireComplete } from '../inquiry-subject.ts';
+import { requireInquiry } from '../inquiry/inquiry-requirements.ts';
+import { findInquirySubject, PURPOSE } from '../inquiry/inquiry-subject.ts';
 import { type ApplicantCall, applicantNotFound } from '../scope.ts';
 import { isErased } from '../store/applicant-erasures.ts';
 import { hasBureauCredentials } from '../store/bureau-credentials.ts';
@@ -71,9 +72,8 @@ interface Permitted {
  * The pull that answers the request; `findPullFor` has the rules. A request with the request id of an earlier
  * one gets that pull, whether or not a new pull would be permitted, unless the applicant was erased.
  *
- * @throws Fault `applicant_not_found`, `consent_missing`, `application_archived`, `applicant_erased`,
- *   `applicant_incomplete`,
- *   `bureau_not_configured`, `bureau_credentials_missing`, `force_pull_limit`
+ * @throws Fault `applicant_not_found`, `consent_missing`, `applicant_incomplete`, `application_archived`,
+ *   `applicant_erased`, `bureau_not_configured`, `bureau_credentials_missing`, `force_pull_limit`
  */
 export async function requestCreditFile(
   deps: RequestCreditFileDeps,
@@ -136,9 +136,9 @@ function requestRecord(
 /** The refusals of a pull of the retailer's own applicant, which the audit log records. */
 const RECORDED_REFUSALS = new Set([
   'consent_missing',
+  'applicant_incomplete',
   'application_archived',
   'applicant_erased',
-  'applicant_incomplete',
   'bureau_not_configured',
   'bureau_credentials_missing',
   'force_pull_limit',
@@ -205,6 +205,7 @@ async function insertNew(
   const { keyRing, clock, newId, requireConfigured } = deps;
   const owner = { applicantId: applicant.applicantId, retailerId };
   requireConfigured(source);
+  requireInquiry(person, source, clock());
   if (!(await hasBureauCredentials(tx, retailerId, source))) {
     throw conflict(
       'bureau_credentials_missing',
@@ -246,7 +247,6 @@ async function requireConsent(
       'The applicant has no consent to an inquiry that is neither revoked nor ended.',
     );
   }
-  requireComplete(subject.applicant);
   return { person: subject.applicant, consent: subject.consent };
 }
 

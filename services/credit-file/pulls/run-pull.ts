@@ -17,7 +17,8 @@ import type {
   NeverSentReason,
   Withdrawn,
 } from '../bureaus/transport/inquiry-outcome.ts';
-import { findInquirySubject, type InquirySubject, inquiryOf } from '../inquiry-subject.ts';
+import { findInquiryProblems } from '../inquiry/inquiry-requirements.ts';
+import { findInquirySubject, type InquirySubject, inquiryOf } from '../inquiry/inquiry-subject.ts';
 import { findCredentials } from '../store/bureau-credentials.ts';
 import { type LeaseTimes, markSent, type OwnedPull } from '../store/pull-states.ts';
 import { hitTypeOf, isTooLarge, matchFields } from './complete-file.ts';
@@ -110,6 +111,13 @@ async function findPermittedSubject(
   const { consent } = subject ?? {};
   if (!subject || !consent || subject.isArchived || subject.retailerId !== pull.retailerId) {
     return () => recordEnding(deps, pull, failed('CONSENT'));
+  }
+  // The applicant may have been changed since the request.
+  const problems = findInquiryProblems(subject.applicant, pull.source, deps.clock());
+  if (problems.length > 0) {
+    const fields = problems.map(({ pointer }) => pointer);
+    log.info({ pullId: pull.id, fields }, 'the applicant lacks what an inquiry needs');
+    return () => recordEnding(deps, pull, failed('REJECTED'));
   }
   return { ...subject, consent };
 }

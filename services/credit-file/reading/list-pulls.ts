@@ -8,7 +8,7 @@ import {
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { type ListKey, sequenceBefore } from '@creditlane/rpc/lists/list-cursor';
 import { type Page, pageOf } from '@creditlane/rpc/lists/list-page';
-import { requireApplicant } from '../inquiry-subject.ts';
+import { requireApplicant } from '../inquiry/inquiry-subject.ts';
 import { pullMessage } from '../pulls/pull.ts';
 import type { ApplicantCall } from '../scope.ts';
 import { findPulls, type ListedPull } from '../store/pulls.ts';

@@ -12,7 +12,7 @@ import { appendAuditRecord } from '../audit/audit-log.ts';
 import { callerFacts, fileFacts, pullFacts } from '../audit/audit-record.ts';
 import { openCreditFile } from '../custody/credit-file-keys.ts';
 import { documentPath } from '../document/document-link.ts';
-import { requireApplicant } from '../inquiry-subject.ts';
+import { requireApplicant } from '../inquiry/inquiry-subject.ts';
 import { isFinished, type PullRow } from '../pulls/pull.ts';
 import type { ApplicantCall } from '../scope.ts';
 import { findLatestFile, type StoredFile } from '../store/credit-files.ts';

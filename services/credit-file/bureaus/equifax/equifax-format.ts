@@ -6,6 +6,7 @@ import {
   type EquifaxRequestOptions,
   makeEquifaxRequest,
   makeEquifaxTokenRequest,
+  sentReferenceOf,
 } from './request.ts';
 
 /** What is not publicly known of the format, or differs between accounts. */
@@ -17,6 +18,10 @@ export function equifaxFormat(options: EquifaxFormatOptions): BureauFormat<Equif
     makeTokenRequest: (credentials) => makeEquifaxTokenRequest(credentials, options),
     makeRequest: (inquiry, credentials, token) =>
       makeEquifaxRequest(inquiry, credentials, options, token),
-    readRoot: (root, inquiry) => readEquifaxAnswer(root, options, inquiry),
+    readRoot: (root, inquiry) =>
+      readEquifaxAnswer(root, options, {
+        ...inquiry,
+        reference: sentReferenceOf(inquiry, options),
+      }),
   };
 }

@@ -5,8 +5,8 @@ import {
 } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
 import { describe, expect, test } from 'vitest';
 import { findElement, findElements } from '../answer/find-element.ts';
-import { parseXml } from '../answer/xml-document.ts';
-import { EQUIFAX_OPTIONS, FORMATS, INQUIRY } from '../test-formats.ts';
+import { parseXml, type XmlElement } from '../answer/xml-document.ts';
+import { EQUIFAX_OPTIONS, equifaxAnswer, FORMATS, INQUIRY } from '../test-formats.ts';
 import { equifaxFormat } from './equifax-format.ts';
 import { makeEquifaxRequest } from './request.ts';
 
@@ -36,59 +36,87 @@ test('the older form has the XML and the name of the button', () => {
   expect(new URLSearchParams(request.body).get('cmdSubmit')).toBe('Submit');
 });
 
-test('the XML has the member, the person and the addresses, and asks for an answer in English', () => {
-  const { body } = makeRequest(INQUIRY, credentialsOf(EquifaxTransport.FORM));
-  expect(xmlOf(body).replaceAll('><', '>\n<')).toMatchInlineSnapshot(`
-    "<?xml version="1.0" encoding="UTF-8"?>
-    <CNCustTransmitToEfx xmlns="http://www.equifax.ca/XMLSchemas/CustToEfx">
-    <CNCustomerInfo>
-    <CustomerCode>A123</CustomerCode>
-    <CustomerInfo>
-    <CustomerNumber>999ZB12345</CustomerNumber>
-    <SecurityCode>a&lt;b&amp;&quot;c</SecurityCode>
-    </CustomerInfo>
-    </CNCustomerInfo>
-    <CNRequests>
-    <CNConsumerRequests>
-    <CNConsumerRequest>
-    <Subjects>
-    <Subject subjectType="SUBJ">
-    <SubjectName>
-    <LastName>O&apos;Neil &amp; &lt;Sons&gt;</LastName>
-    <FirstName>Zoë</FirstName>
-    </SubjectName>
-    <SocialInsuranceNumber>046454286</SocialInsuranceNumber>
-    <DateOfBirth>1976-02-29</DateOfBirth>
-    <Occupation>Baker</Occupation>
-    </Subject>
-    <Addresses>
-    <Address addressType="CURR">
-    <CivicNumber>12</CivicNumber>
-    <StreetName>Main St</StreetName>
-    <City>Ottawa</City>
-    <Province code="ON"/>
-    <PostalCode>K1A0B1</PostalCode>
-    </Address>
-    <Address addressType="FORM">
-    <CivicNumber>7</CivicNumber>
-    <StreetName>Rue Côté</StreetName>
-    <City>Laval</City>
-    <Province code="QC"/>
-    <PostalCode>H7A1A1</PostalCode>
-    </Address>
-    </Addresses>
-    </Subjects>
-    <CustomerReferenceNumber>b1</CustomerReferenceNumber>
-    <ECOAInquiryType>I</ECOAInquiryType>
-    <JointAccessIndicator>N</JointAccessIndicator>
-    </CNConsumerRequest>
-    </CNConsumerRequests>
-    </CNRequests>
-    <CNOutputParameters>
-    <Language>EN</Language>
-    </CNOutputParameters>
-    </CNCustTransmitToEfx>"
-  `);
+/** Every element of a document in its order, by its path, with its attributes and its text. */
+function listElements({ name, attributes, text, children }: XmlElement, path = ''): string[] {
+  const at = path === '' ? name : `${path}/${name}`;
+  const given = Object.entries(attributes).map(([key, value]) => ` @${key}=${value}`);
+  const own = `${at}${given.join('')}${text === '' ? '' : ` = ${text}`}`;
+  return [own, ...children.flatMap((child) => listElements(child, at))];
+}
+
+const CONSUMER = 'CNCustTransmitToEfx/CNRequests/CNConsumerRequests/CNConsumerRequest';
+
+test('the XML has the elements of the format, and asks for an answer in English', () => {
+  const { body } = makeRequest(
+    { ...INQUIRY, reference: '0198c0de-0000-7000-8000-00000000f001' },
+    credentialsOf(EquifaxTransport.FORM),
+  );
+  expect(listElements(parseXml(xmlOf(body)))).toEqual([
+    'CNCustTransmitToEfx @xmlns=http://www.equifax.ca/XMLSchemas/CustToEfx',
+    'CNCustTransmitToEfx/CNCustomerInfo',
+    'CNCustTransmitToEfx/CNCustomerInfo/CustomerCode = A123',
+    'CNCustTransmitToEfx/CNCustomerInfo/CustomerInfo',
+    'CNCustTransmitToEfx/CNCustomerInfo/CustomerInfo/CustomerNumber = 999ZB12345',
+    'CNCustTransmitToEfx/CNCustomerInfo/CustomerInfo/SecurityCode = a<b&"c',
+    'CNCustTransmitToEfx/CNRequests',
+    'CNCustTransmitToEfx/CNRequests/CNConsumerRequests',
+    CONSUMER,
+    `${CONSUMER}/Subjects`,
+    `${CONSUMER}/Subjects/Subject @subjectType=SUBJ`,
+    `${CONSUMER}/Subjects/Subject/SubjectName`,
+    `${CONSUMER}/Subjects/Subject/SubjectName/LastName = O'Neil & <Sons>`,
+    `${CONSUMER}/Subjects/Subject/SubjectName/FirstName = Zoë`,
+    `${CONSUMER}/Subjects/Subject/SocialInsuranceNumber = 046454286`,
+    `${CONSUMER}/Subjects/Subject/DateOfBirth = 1976-02-29`,
+    `${CONSUMER}/Subjects/Subject/Occupation = Baker`,
+    `${CONSUMER}/Subjects/Addresses`,
+    `${CONSUMER}/Subjects/Addresses/Address @addressType=CURR`,
+    `${CONSUMER}/Subjects/Addresses/Address/CivicNumber = 12`,
+    `${CONSUMER}/Subjects/Addresses/Address/StreetName = Main St`,
+    `${CONSUMER}/Subjects/Addresses/Address/Suite = 4B`,
+    `${CONSUMER}/Subjects/Addresses/Address/City = Ottawa`,
+    `${CONSUMER}/Subjects/Addresses/Address/Province @code=ON`,
+    `${CONSUMER}/Subjects/Addresses/Address/PostalCode = K1A0B1`,
+    `${CONSUMER}/Subjects/Addresses/Address @addressType=FORM`,
+    `${CONSUMER}/Subjects/Addresses/Address/CivicNumber = 7`,
+    `${CONSUMER}/Subjects/Addresses/Address/StreetName = Rue Côté`,
+    `${CONSUMER}/Subjects/Addresses/Address/City = Laval`,
+    `${CONSUMER}/Subjects/Addresses/Address/Province @code=QC`,
+    `${CONSUMER}/Subjects/Addresses/Address/PostalCode = H7A1A1`,
+    `${CONSUMER}/CustomerReferenceNumber = 000f001`,
+    `${CONSUMER}/ECOAInquiryType = I`,
+    `${CONSUMER}/JointAccessIndicator = N`,
+    'CNCustTransmitToEfx/CNRequests/CNOutputParameters',
+    'CNCustTransmitToEfx/CNRequests/CNOutputParameters/Language = EN',
+  ]);
+});
+
+test('scoring products stand beside the output parameters', () => {
+  const outputXml = `${EQUIFAX_OPTIONS.outputXml}<CNScoringProducts><ScoringProduct/></CNScoringProducts>`;
+  const credentials = credentialsOf(EquifaxTransport.FORM);
+  const { body } = makeEquifaxRequest(INQUIRY, credentials, { ...EQUIFAX_OPTIONS, outputXml });
+  const requests = findElement(parseXml(xmlOf(body)), 'CNRequests');
+  expect(requests?.children.map(({ name }) => name)).toEqual([
+    'CNConsumerRequests',
+    'CNOutputParameters',
+    'CNScoringProducts',
+  ]);
+});
+
+test('the reference has as many characters as the settings say, and its answer is compared with these', () => {
+  const inquiry = { ...INQUIRY, reference: '0198c0de-0000-7000-8000-00000000f001' };
+  const read = (referenceLength: number, repeated: string) => {
+    const format = equifaxFormat({ ...EQUIFAX_OPTIONS, referenceLength });
+    const header = `<Request><CustomerReferenceNumber>${repeated}</CustomerReferenceNumber></Request>`;
+    const xml = equifaxAnswer('', `<HitCode code="2"/></CreditFile>${header}<CreditFile>`);
+    const { body } = format.makeRequest(inquiry, credentialsOf(EquifaxTransport.FORM));
+    const sent = /<CustomerReferenceNumber>(.*)<\/Cust/.exec(xmlOf(body))?.[1];
+    return [sent, format.readRoot(parseXml(xml), inquiry).kind];
+  };
+  expect(read(36, inquiry.reference)).toEqual([inquiry.reference, 'file']);
+  expect(read(12, '00000000F001')).toEqual(['00000000f001', 'file']);
+  expect(read(4, 'f001')).toEqual(['f001', 'file']);
+  expect(read(4, 'f002')).toEqual(['f001', 'foreign']);
 });
 
 test('an unknown SIN and an unknown occupation have no element', () => {

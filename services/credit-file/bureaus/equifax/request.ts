@@ -12,6 +12,8 @@ export interface EquifaxRequestOptions {
   readonly tokenScope: string;
   /** Text before the XML, which some accounts need. */
   readonly inputHeader: string;
+  /** How many characters of a reference are sent: its last ones. */
+  readonly referenceLength: number;
   /** CNOutputParameters and CNScoringProducts: which language, scores and form the account has bought. */
   readonly outputXml: string;
   readonly soapNamespace: string;
@@ -77,11 +79,22 @@ export function makeEquifaxRequest(
   };
 }
 
-function writeInquiry(
-  { reference, subject }: Inquiry,
-  { customerCode, customerNumber, securityCode }: EquifaxCredentials,
-  { outputXml }: EquifaxRequestOptions,
+/** The reference as it is sent: the end of an id, where it is random. */
+export function sentReferenceOf(
+  { reference }: Inquiry,
+  { referenceLength }: EquifaxRequestOptions,
 ): string {
+  return reference.length <= referenceLength
+    ? reference
+    : reference.replaceAll('-', '').slice(-referenceLength);
+}
+
+function writeInquiry(
+  inquiry: Inquiry,
+  { customerCode, customerNumber, securityCode }: EquifaxCredentials,
+  options: EquifaxRequestOptions,
+): string {
+  const { subject } = inquiry;
   const name = [
     textElement('LastName', subject.lastName),
     textElement('FirstName', subject.firstName),
@@ -99,7 +112,7 @@ function writeInquiry(
   const request = [
     `<Subjects><Subject subjectType="${SUBJECT_TYPE}">${person}</Subject>`,
     `<Addresses>${subject.addresses.map(writeAddress).join('')}</Addresses></Subjects>`,
-    textElement('CustomerReferenceNumber', reference),
+    textElement('CustomerReferenceNumber', sentReferenceOf(inquiry, options)),
     '<ECOAInquiryType>I</ECOAInquiryType><JointAccessIndicator>N</JointAccessIndicator>',
   ].join('');
   return [
@@ -107,18 +120,19 @@ function writeInquiry(
     `<CNCustomerInfo>${textElement('CustomerCode', customerCode)}`,
     `<CustomerInfo>${customer}</CustomerInfo></CNCustomerInfo>`,
     `<CNRequests><CNConsumerRequests><CNConsumerRequest>${request}</CNConsumerRequest>`,
-    `</CNConsumerRequests></CNRequests>${outputXml}</CNCustTransmitToEfx>`,
+    `</CNConsumerRequests>${options.outputXml}</CNRequests></CNCustTransmitToEfx>`,
   ].join('');
 }
 
 /** The first address is the current one. */
 function writeAddress(
-  { streetNo, streetName, city, province, postalCode }: InquiryAddress,
+  { streetNo, streetName, suite, city, province, postalCode }: InquiryAddress,
   index: number,
 ): string {
   const contents = [
     textElement('CivicNumber', streetNo),
     textElement('StreetName', streetName),
+    textElement('Suite', suite),
     textElement('City', city),
     `<Province code="${escapeXml(province)}"/>`,
     textElement('PostalCode', postalCode.replace(/\s/g, '')),

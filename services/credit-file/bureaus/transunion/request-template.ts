@@ -23,6 +23,8 @@ export interface TemplateValues {
   occupation: string;
   streetNo: string;
   streetName: string;
+  /** Apartment or unit, and a post-office box beside a street; often empty. */
+  suite: string;
   city: string;
   province: string;
   /** Without a space. */
@@ -44,6 +46,7 @@ const NAMES: Record<keyof TemplateValues, 'required' | 'optional'> = {
   occupation: 'optional',
   streetNo: 'optional',
   streetName: 'optional',
+  suite: 'optional',
   city: 'optional',
   province: 'optional',
   postalCode: 'optional',
@@ -102,6 +105,7 @@ export function templateValues(
     occupation: subject.occupation ?? '',
     streetNo: address?.streetNo ?? '',
     streetName: address?.streetName ?? '',
+    suite: address?.suite ?? '',
     city: address?.city ?? '',
     province: address?.province ?? '',
     postalCode: address?.postalCode.replace(/\s/g, '') ?? '',

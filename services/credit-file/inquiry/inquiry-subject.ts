@@ -1,14 +1,18 @@
 /** Asks the applications service whom an inquiry is about, and whether a consent permits it. */
-import { type Applicant, ApplicationStatus } from '@creditlane/proto/applications/v1/application';
+import {
+  type Address,
+  type Applicant,
+  ApplicationStatus,
+} from '@creditlane/proto/applications/v1/application';
 import type {
   ConsentsService,
   StoredConsent,
 } from '@creditlane/proto/applications/v1/consents_service';
-import { FieldFaults } from '@creditlane/rpc/field-faults';
 import type { OwnCallContext, PeerClient } from '@creditlane/rpc/peer-client';
 import { parsePostalCode } from '@creditlane/runtime/postal-code';
-import type { Inquiry } from './bureaus/bureau.ts';
-import { type ApplicantCall, type ApplicantRef, applicantNotFound } from './scope.ts';
+import type { Inquiry, InquiryAddress } from '../bureaus/bureau.ts';
+import { type ApplicantCall, type ApplicantRef, applicantNotFound } from '../scope.ts';
+import { streetLineOf } from './street-line.ts';
 
 /** What a consent must permit for an inquiry. */
 export const PURPOSE = 'CREDIT_APPLICATION';
@@ -49,34 +53,23 @@ export async function requireApplicant(
   if (subject?.retailerId !== retailerId) throw applicantNotFound();
 }
 
-/**
- * Refuses an applicant of whom no bureau would find the file: an inquiry costs the consumer, even in vain.
- *
- * @throws Fault `applicant_incomplete`, whose pointers lead into the applicant
- */
-export function requireComplete(applicant: Applicant): void {
-  const faults = new FieldFaults();
-  for (const name of ['firstName', 'lastName'] as const) {
-    if (applicant[name] === '')
-      faults.add(`/${name}`, 'is missing: bureaus find nobody by one name');
-  }
-  faults.throwIfAny('applicant_incomplete');
-}
-
 /** The current address and two former ones are as many as the bureaus' requests take. */
 const MAX_ADDRESSES = 3;
+
+/** The address that says so, or else the first one that says nothing. */
+export function currentAddressOf({ addressHistory }: Applicant): Address | undefined {
+  const typeOf = ({ addressType }: Address) => addressType.trim().toUpperCase();
+  const ofType = (type: string) => addressHistory.find((address) => typeOf(address) === type);
+  return ofType('CURRENT') ?? ofType('');
+}
 
 /** What a bureau is asked about the applicant. */
 export function inquiryOf(reference: string, applicant: Applicant): Inquiry {
   const sin = applicant.sin.replaceAll(/\D/g, '');
   const occupation = applicant.employmentHistory[0]?.occupation;
-  const isCurrent = ({ addressType }: { addressType: string }) =>
-    addressType.trim().toUpperCase() === 'CURRENT';
-  const { addressHistory } = applicant;
-  const addresses = [
-    ...addressHistory.filter(isCurrent),
-    ...addressHistory.filter((it) => !isCurrent(it)),
-  ];
+  const current = currentAddressOf(applicant);
+  const former = applicant.addressHistory.filter((address) => address !== current);
+  const addresses = [...(current ? [current] : []), ...former];
   return {
     reference,
     subject: {
@@ -85,19 +78,24 @@ export function inquiryOf(reference: string, applicant: Applicant): Inquiry {
       ...(sin && { sin }),
       dateOfBirth: applicant.dateOfBirth,
       ...(occupation && { occupation }),
-      addresses: addresses.slice(0, MAX_ADDRESSES).map((address) => ({
-        streetNo: address.streetNo,
-        streetName: [address.streetName, address.streetType, address.direction]
-          .filter((part) => part !== '')
-          .join(' '),
-        city: address.city,
-        province: address.province,
-        // What was stored before the codes had one form may be none.
-        postalCode: (parsePostalCode(address.postalCode) ?? address.postalCode).replaceAll(
-          /\s/g,
-          '',
-        ),
-      })),
+      addresses: addresses.slice(0, MAX_ADDRESSES).map(inquiryAddressOf),
     },
+  };
+}
+
+/** A post-office box stands in the place of a street, or else beside the apartment. */
+function inquiryAddressOf(address: Address): InquiryAddress {
+  const street = streetLineOf(address);
+  const box = address.pOBoxNumber.trim();
+  const boxLine = /^\d/.test(box) ? `PO BOX ${box}` : box;
+  const suite = [address.apartmentSuite.trim(), street === '' ? '' : boxLine].filter(Boolean);
+  return {
+    streetNo: address.streetNo,
+    streetName: street === '' ? boxLine : street,
+    suite: suite.join(', '),
+    city: address.city,
+    province: address.province,
+    // What was stored before the codes had one form may be none.
+    postalCode: (parsePostalCode(address.postalCode) ?? address.postalCode).replaceAll(/\s/g, ''),
   };
 }

@@ -30,3 +30,21 @@ test.each([
     expect(addresses.map(({ postalCode }) => postalCode)).toEqual([sent]);
   },
 );
+
+test.each([
+  [{ apartmentSuite: ' 4B ' }, { streetName: 'Birch ST', suite: '4B' }],
+  [{ pOBoxNumber: '120' }, { streetName: 'Birch ST', suite: 'PO BOX 120' }],
+  [
+    { apartmentSuite: '4B', pOBoxNumber: 'CP 120' },
+    { streetName: 'Birch ST', suite: '4B, CP 120' },
+  ],
+  [
+    { pOBoxNumber: '120', streetName: '', streetType: '' },
+    { streetName: 'PO BOX 120', suite: '' },
+  ],
+  [{}, { streetName: 'Birch ST', suite: '' }],
+])('a bureau gets the apartment and the post-office box of %j', (change, expected) => {
+  const address = { streetName: 'Birch', streetType: 'ST', ...change };
+  const applicant = create(ApplicantSchema, { addressHistory: [address] });
+  expect(inquiryOf('reference', applicant).subject.addresses).toMatchObject([expected]);
+});
