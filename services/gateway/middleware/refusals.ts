@@ -1,10 +1,15 @@
 /** Records refused requests: each one is counted, and a sample of them is logged. */
 import { LineSample } from '@creditlane/runtime/telemetry/line-sample';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
+import type { Operation } from '../document/operation.ts';
 
-/** A client can cause these statuses in any number, so only a sample of their lines is logged. */
-export function isSampled(status: number): boolean {
-  return status === 401 || status === 429 || status === 503;
+/**
+ * A client can cause these answers in any number, so only a sample of their lines is logged: these statuses, and what is
+ * wrong with the use of a link, which takes no key.
+ */
+export function isSampled(status: number, operation: Operation | undefined): boolean {
+  const isOfLink = operation?.access.caller === 'link';
+  return status === 401 || status === 429 || status === 503 || (isOfLink && status >= 400);
 }
 
 export class Refusals {

@@ -1,5 +1,6 @@
 // What refused requests leave in the log and in the metrics.
 import { generateApiKey } from '@creditlane/crypto/api-key';
+import { newId } from '@creditlane/runtime/ids';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startTestGateway } from '../test-gateway.ts';
 
@@ -18,9 +19,16 @@ beforeEach(() => {
 type Gateway = typeof gateway;
 
 /** Sends the request many times at once. Returns the lines about refusals with this code. */
-async function refuseMany(from: Gateway, code: string, request: () => { key?: string }) {
+async function refuseMany(
+  from: Gateway,
+  code: string,
+  request: () => { key?: string; path?: string },
+) {
   const startedMs = performance.now();
-  const send = () => from.send('GET', from.decisionPath, request());
+  const send = () => {
+    const { path = from.decisionPath, ...more } = request();
+    return from.send('GET', path, more);
+  };
   const answers = await Promise.all(Array.from({ length: COUNT }, send));
   const seconds = Math.ceil((performance.now() - startedMs) / 1_000) + 1;
   const refused = answers.filter(({ json }) => json.code === code);
@@ -37,6 +45,14 @@ async function refuseMany(from: Gateway, code: string, request: () => { key?: st
 test('a hundred unknown keys are counted, and write a few lines', async () => {
   const key = () => ({ key: generateApiKey(true) });
   expect(await refuseMany(gateway, 'key_rejected', key)).toHaveLength(COUNT);
+});
+
+test.each([
+  { what: 'altered', code: 'link_invalid', search: '?expires=1772464745&signature=altered' },
+  { what: 'incomplete', code: 'invalid_request', search: '?expires=1772464745' },
+])('a hundred $what links are counted, and write a few lines', async ({ code, search }) => {
+  const path = `/v1/credit-files/${newId()}/document${search}`;
+  expect(await refuseMany(gateway, code, () => ({ path, key: '' }))).toHaveLength(COUNT);
 });
 
 test('a hundred requests over the rate limit are counted, and write a few lines', async () => {

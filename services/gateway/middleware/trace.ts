@@ -89,7 +89,7 @@ function requestRecorder(
     span?.setAttributes({ 'http.response.status_code': status });
     span?.end(status >= 500 ? errorCode : undefined);
 
-    const refusal = isSampled(status) ? refusals.record(errorCode ?? 'none') : undefined;
+    const refusal = isSampled(status, operation) ? refusals.record(errorCode ?? 'none') : undefined;
     const level = levelOf(status, operation);
     if (refusal?.isLogged === false || !log.isLevelEnabled(level)) return;
     log[level](
