@@ -71,7 +71,8 @@ test('the administration erases as often as it asks, one retailer’s applicant,
   const asRetailer = asIntegration(retailerId);
   const call = service.client.eraseApplicant({ applicantId, retailerId }, asRetailer);
   await expect(call).rejects.toMatchObject({ code: 'caller_not_allowed' });
-  await eraseByCall({ ...applicant, retailerId: randomUUID() });
+  const foreign = eraseByCall({ ...applicant, retailerId: randomUUID() });
+  await expect(foreign).rejects.toMatchObject({ kind: 'not_found', code: 'applicant_not_found' });
   expect((await read(service, applicant)).state).toBe('COMPLETE');
   await eraseByCall(applicant);
   await eraseByCall(applicant);
@@ -87,6 +88,15 @@ test('the administration erases as often as it asks, one retailer’s applicant,
     { action: 'APPLICANT_DATA_ERASED', ...by },
   ]);
   expect(subjectOf(applicant)?.applicant?.lastName).toBe('');
+});
+
+test('an applicant whom the applications service has lost is erased with the pulls that are there', async () => {
+  const { service, applicant } = fixture;
+  await pull(applicant);
+  service.applications.subjects.delete(keyOf(applicant));
+  await eraseByCall(applicant);
+  await eraseByCall(applicant);
+  expect(await actionsOf(applicant)).toContain('APPLICANT_ERASED');
 });
 
 test('a request after an erasure is refused, whatever the applications service says', async () => {
@@ -249,7 +259,8 @@ test('a pull that an erasure ends is counted, ends a wait, and is recorded with 
 
 test('an erasure of an applicant without a pull erases the personal data alone', async () => {
   const { service, applicant } = fixture;
-  await eraseByCall({ ...applicant, retailerId: randomUUID() });
+  const foreign = eraseByCall({ ...applicant, retailerId: randomUUID() });
+  await expect(foreign).rejects.toMatchObject({ code: 'applicant_not_found' });
   expect(await actionsOf(applicant)).toEqual([]);
   expect(subjectOf(applicant)?.applicant?.lastName).toBe('Tremblay');
   await eraseByCall(applicant);

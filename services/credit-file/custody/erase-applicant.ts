@@ -10,6 +10,7 @@ import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import type { Call } from '@creditlane/rpc/call';
+import { notFound } from '@creditlane/rpc/fault';
 import type { OwnCallContext, PeerClient } from '@creditlane/rpc/peer-client';
 import type { Clock } from '@creditlane/runtime/clock';
 import { appendAuditRecord } from '../audit/audit-log.ts';
@@ -19,7 +20,7 @@ import { type Eraser, finishErasureRow, insertErasure } from '../store/applicant
 import { deleteFilesOf } from '../store/credit-files.ts';
 import { forgetForcedPulls } from '../store/forced-pulls.ts';
 import { endUnsentPulls } from '../store/pull-states.ts';
-import { forgetCallerRequestIds, lockPullsOf } from '../store/pulls.ts';
+import { forgetCallerRequestIds, hasPulls, lockPullsOf } from '../store/pulls.ts';
 
 export interface FinishErasureDeps extends Pick<Database, 'pool' | 'rowTurns'> {
   keyRing: KeyRing;
@@ -34,7 +35,7 @@ export interface EraseApplicantDeps extends FinishErasureDeps {
 
 /**
  * Both steps, for a caller.
- * @throws Fault `unavailable` while the applications service cannot be reached; the service then takes the second step by
+ * @throws Fault `applicant_not_found` when the retailer never had such an applicant; `unavailable` while the applications service cannot be reached; the service then takes the second step by
  *   itself
  */
 export async function eraseApplicant(
@@ -47,7 +48,10 @@ export async function eraseApplicant(
   // erasures of one retailer leave connections for everything else.
   const eraseFiles = () => eraseCreditFiles(deps, applicant, eraser);
   await deps.rowTurns.run(applicant.retailerId, eraseFiles, call);
-  await finishErasure(deps, applicant, call);
+  const erased = await finishErasure(deps, applicant, call);
+  if (!erased && !(await hasPulls(deps.pool, applicant))) {
+    throw notFound('applicant_not_found', 'The retailer has no such applicant.');
+  }
 }
 
 /**
@@ -99,7 +103,7 @@ export async function eraseCreditFiles(
 /**
  * The second step, which may be repeated: has the applications service erase the applicant, and records that it did.
  * The audit log gets a record for each time at which data was erased, so another one only when the data had come back,
- * with a backup.
+ * with a backup. Resolves to whether the applications service has the applicant.
  *
  * @throws Fault `unavailable` while the applications service cannot be reached
  */
@@ -107,7 +111,7 @@ export async function finishErasure(
   { pool, rowTurns, keyRing, clock, applications }: FinishErasureDeps,
   applicant: ApplicantOfRetailer,
   context: OwnCallContext,
-): Promise<void> {
+): Promise<boolean> {
   const { applicantId, retailerId } = applicant;
   const { erased, erasedAt } = await applications.eraseApplicant(
     { applicantId, retailerId },
@@ -123,4 +127,5 @@ export async function finishErasure(
   };
   // The record waits for the head of the retailer's chain.
   await rowTurns.run(retailerId, () => inTransaction(pool, finish), context);
+  return erased;
 }

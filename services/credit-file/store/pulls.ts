@@ -213,3 +213,17 @@ export async function findPull(db: Queryable, id: string): Promise<PullRow | und
   const [row] = await selectPull.run(db, [id]);
   return row;
 }
+
+const selectAny = defineStatement<{ found: boolean }>(
+  'pulls_any',
+  'SELECT EXISTS (SELECT FROM pulls WHERE applicant_id = $1 AND retailer_id = $2) AS found',
+);
+
+/** Whether a pull about the retailer's applicant was ever requested. */
+export async function hasPulls(
+  db: Queryable,
+  { applicantId, retailerId }: ApplicantOfRetailer,
+): Promise<boolean> {
+  const [row] = await selectAny.run(db, [applicantId, retailerId]);
+  return row?.found === true;
+}

@@ -102,11 +102,11 @@ export class MatrixRow {
     const { id, method, access, body } = this.#operation;
     const { makeIds, vary } = PREPARATIONS[id] ?? {};
     if (ids === own) {
-      const make = () =>
-        access.caller === 'platform'
-          ? this.#records.makeDirectory()
-          : makeIds?.(this.#records, caller);
-      this.#prepared ??= (await make()) ?? {};
+      const make = async () => ({
+        ...(access.caller === 'platform' && (await this.#records.makeDirectory())),
+        ...(await makeIds?.(this.#records, caller)),
+      });
+      this.#prepared ??= await make();
     }
     const operation = vary
       ? { ...this.#operation, body: vary(body as JsonObject) }

@@ -33,6 +33,7 @@ export const PREPARATIONS: Readonly<Record<string, Preparation>> = {
   // A retailer submits to any creditor of the platform, without a grant of the integration on it.
   submitApplication: { ...OF_NEW_APPLICATION, anyTenant: ['creditorId'] },
   archiveApplication: OF_NEW_APPLICATION,
+  eraseApplicant: OF_NEW_APPLICATION,
   enableIntegration: {
     changesCaller: true,
     stateCode: 'integration_not_requested',
@@ -182,7 +183,8 @@ export class Records {
     const { api, demo } = this.#platform;
     const body = required(await api.post('/applications', makeApplication(demo.retailerId)));
     const { applicationId, primaryApplicant } = body;
-    return { applicationId, applicantId: primaryApplicant.applicantId };
+    const { applicantId } = primaryApplicant;
+    return { applicationId, applicantId, retailerId: demo.retailerId };
   }
 
   /** A caller that is disabled for the creditor stays disabled. */

@@ -703,7 +703,8 @@ export declare const CreditFileService: GenService<{
   /**
    * Erases an applicant: destroys the key of the applicant's credit files, and has the applications service erase the
    * personal data. Afterwards a read finds nothing, a pull under way stores nothing, and a request for a new one is
-   * refused with code "applicant_erased". While the applications service is away the error is UNAVAILABLE; the erasure is
+   * refused with code "applicant_erased". For an applicant whom the retailer does not have the error is NOT_FOUND with code
+   * "applicant_not_found". While the applications service is away the error is UNAVAILABLE; the erasure is
    * recorded, and this service completes it by itself.
    *
    * @generated from rpc creditlane.creditfile.v1.CreditFileService.EraseApplicant
