@@ -1,18 +1,15 @@
 // What a retailer gets with an application: credit files of its applicants, by inquiries at the bureau simulator. And what
 // ends when the application is archived: it stays readable, and takes neither submissions nor consents nor inquiries.
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { makeApplication } from '@creditlane/local/demo/demo';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LINK_KEY, signedLink } from './credit-file/signed-links.ts';
 import { decisionPath, untilServed } from './platform/api-client.ts';
 import { startTestPlatform, type TestPlatform } from './platform/test-platform.ts';
 
-const linkKey = randomBytes(32);
-
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await startTestPlatform({
-    everywhere: { DOCUMENT_LINK_KEY: linkKey.toString('base64') },
-  });
+  platform = await startTestPlatform({ everywhere: LINK_KEY });
 });
 afterAll(() => platform.close());
 
@@ -294,11 +291,6 @@ test('a file is requested on a consent alone: not before it was recorded, nor on
 });
 
 describe('the link to a PDF is 403', () => {
-  const signed = (fileId: string, expires: number) => {
-    const signature = createHmac('sha256', linkKey).update(`document ${fileId} ${expires}`);
-    return `/credit-files/${fileId}/document?expires=${expires}&signature=${signature.digest('base64url')}`;
-  };
-
   test('when any part of it was altered, and when it is late', async () => {
     const path = await apply('Lina', 'Linkwood');
     await request(path);
@@ -307,7 +299,7 @@ describe('the link to a PDF is 403', () => {
     const id = link.split('/')[2] ?? '';
     const open = (altered: string) => platform.api.get(altered, { key: null });
     const expires = Number(/expires=(\d+)/.exec(link)?.[1]);
-    expect((await open(signed(id, expires))).status).toBe(200);
+    expect((await open(signedLink(id, expires))).status).toBe(200);
     for (const altered of [
       link.replace(id, randomUUID()),
       link.replace(`${expires}`, `${expires + 1}`),
@@ -317,7 +309,7 @@ describe('the link to a PDF is 403', () => {
       const { status, body } = await open(altered);
       expect([status, body.code], altered).toEqual([403, 'link_invalid']);
     }
-    const late = await open(signed(id, Math.floor(Date.now() / 1_000) - 1));
+    const late = await open(signedLink(id, Math.floor(Date.now() / 1_000) - 1));
     expect([late.status, late.body.code]).toEqual([403, 'link_expired']);
   });
 });

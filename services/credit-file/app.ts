@@ -21,6 +21,7 @@ import {
 } from './custody/unfinished-erasures.ts';
 import { DocumentOpenings } from './document/document-openings.ts';
 import { DocumentRenderer } from './document/document-renderer.ts';
+import { KeptDocuments } from './document/kept-documents.ts';
 import { retailerContexts1766100000000 } from './migrations/0020-retailer-contexts.ts';
 import type { PullRow } from './pulls/pull.ts';
 import { PullMetrics } from './pulls/pull-metrics.ts';
@@ -120,6 +121,7 @@ export async function startCreditFile(
     onEnded,
     pullWaits,
     openings: new DocumentOpenings(),
+    keptDocuments: new KeptDocuments(),
     render: (file: CreditFile, signal: AbortSignal) => renderer.render(file, signal),
   };
   return {

@@ -13,6 +13,7 @@ import {
   makeKey,
   openKey,
 } from '@creditlane/crypto/applicant-keys';
+import type { DataKey } from '@creditlane/crypto/data-key';
 import type { SealContext } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Queryable } from '@creditlane/postgres/statement';
@@ -57,7 +58,7 @@ export async function sealCreditFile(
 }
 
 /**
- * The credit file with its JSON text; undefined once the key of its pull is destroyed.
+ * The credit file with its JSON text, and the key that seals it; undefined once the key of its pull is destroyed.
  * @throws SealError unless `sealed` is this file of this retailer
  * @throws UnknownKeyError while the key ring lacks the key's key
  */
@@ -65,9 +66,10 @@ export async function openCreditFile<File extends { id: string; keyId: string; s
   db: Queryable,
   keyRing: KeyRing,
   file: File,
-): Promise<(File & { text: string }) | undefined> {
+): Promise<(File & { text: string; dataKey: DataKey }) | undefined> {
   const stored = await findKey(db, file.keyId);
   if (stored === undefined) return undefined;
   const context = fileContext(file.id, stored.retailer_id);
-  return { ...file, text: openKey(keyRing, stored).unseal(file.sealed, context).toString() };
+  const dataKey = openKey(keyRing, stored);
+  return { ...file, text: dataKey.unseal(file.sealed, context).toString(), dataKey };
 }

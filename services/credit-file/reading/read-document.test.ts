@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
 import { readPdf } from '../document/test-read-pdf.ts';
-import { asIntegration, read, readEnded, request, useApplicant } from '../test-credit-file.ts';
+import {
+  asIntegration,
+  asPlatform,
+  read,
+  readEnded,
+  request,
+  useApplicant,
+} from '../test-credit-file.ts';
 import { AS_GATEWAY, type Link, linkIn } from '../test-document-links.ts';
 
 const fixture = useApplicant();
@@ -33,6 +40,26 @@ test('the holder of a link gets the PDF, and the audit log a record', async () =
   expect(rows).toEqual([
     { actor_kind: 'service', actor: 'gateway', purpose: 'CREDIT_APPLICATION' },
   ]);
+});
+
+test('the links of a file draw its document once while one of them lives, and none opens it after an erasure', async () => {
+  const { service, applicant } = fixture;
+  const drawn = async () => {
+    const counted = /document_seconds_count\{outcome="rendered"\} (\d+)/.exec(
+      await service.metrics.text(),
+    );
+    return Number(counted?.[1] ?? 0);
+  };
+  const before = await drawn();
+  const first = await open();
+  expect(await drawn()).toBe(before + 1);
+  service.now.offsetMs = 2_000;
+  const other = linkIn((await read(service, applicant)).documentPath);
+  for (const opened of [await open(), await open(other)]) expect(opened.equals(first)).toBe(true);
+  expect(await drawn()).toBe(before + 1);
+  const { applicantId, retailerId } = applicant;
+  await service.client.eraseApplicant({ applicantId, retailerId }, asPlatform());
+  await expect(open(other)).rejects.toMatchObject({ code: 'credit_file_not_found' });
 });
 
 test('a link ends after fifteen minutes, and each read of the file gives a new one', async () => {

@@ -13,6 +13,7 @@ import type { CreditFile } from '../credit-file.ts';
 import { openCreditFile } from '../custody/credit-file-keys.ts';
 import { checkLink, type SignedLink } from '../document/document-link.ts';
 import { type DocumentOpenings, MAX_PER_MINUTE, minuteOf } from '../document/document-openings.ts';
+import type { KeptDocuments } from '../document/kept-documents.ts';
 import { findFile, findRetailerOfFile, type StoredFile } from '../store/credit-files.ts';
 import { countOpening } from '../store/document-openings.ts';
 import { maskFile } from './mask-file.ts';
@@ -23,6 +24,7 @@ export interface ReadDocumentDeps extends Pick<Database, 'pool' | 'requests'> {
   /** Signs the links. */
   documentLinkKeys: Renewed<Keys>;
   openings: DocumentOpenings;
+  keptDocuments: KeptDocuments;
   /** Makes the PDF of a file, off the event loop. */
   render: (file: CreditFile, signal: AbortSignal) => Promise<Uint8Array>;
   clock: Clock;
@@ -50,7 +52,7 @@ export async function readDocument(
   call: Call,
 ): Promise<Uint8Array> {
   checkDocumentLink(deps, link);
-  const { pool, keyRing, openings, render } = deps;
+  const { pool, keyRing, openings, keptDocuments, render, clock } = deps;
   const retailerId = await findRetailerOfFile(pool, link.fileId);
   if (retailerId === undefined) throw fileNotFound();
   const open = async () => {
@@ -58,7 +60,9 @@ export async function readDocument(
     const file = stored && (await openCreditFile(pool, keyRing, stored));
     if (file === undefined) throw fileNotFound();
     await recordOpening(deps, link, file, call);
-    return render(maskFile(JSON.parse(file.text)), call.signal);
+    const keepMs = link.expires * 1_000 - clock().getTime();
+    const draw = () => render(maskFile(JSON.parse(file.text)), call.signal);
+    return keptDocuments.find(file, keepMs, draw);
   };
   return openings.run({ link, retailerId }, open, call);
 }
