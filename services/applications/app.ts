@@ -3,6 +3,7 @@ import { startRotation } from '@creditlane/crypto/rotation';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
 import { startRelay } from '@creditlane/messaging/relay';
+import { platformActsRoutes } from '@creditlane/platform-acts/platform-acts';
 import { startRetention } from '@creditlane/postgres/retention';
 import { systemClock } from '@creditlane/runtime/clock';
 import { newId } from '@creditlane/runtime/ids';
@@ -58,6 +59,7 @@ export async function startApplications({
     consentsRoutes(deps),
     directoryRoutes(database),
     outboxRoutes({ pool }),
+    platformActsRoutes(pool),
   ];
   return { routes, settled: () => relay.settled() };
 }

@@ -53,6 +53,8 @@ test('every table is under row security, or holds nothing of a tenant for reques
     // Of libs/messaging: only the service itself reads events, and requests can do no more than add some.
     outbox: ['INSERT'],
     outbox_lease: [],
+    // The audit of platform acts, which the platform's administration alone adds to and reads.
+    platform_acts: [],
   });
 });
 

@@ -15,6 +15,7 @@ import { answersByAge } from './migrations/0011-answers-by-age.ts';
 import { outboxByDay } from './migrations/0012-outbox-by-day.ts';
 import { applicationsByStatus1765600000000 } from './migrations/0013-applications-by-status.ts';
 import { createdApplications1766200000000 } from './migrations/0014-created-applications.ts';
+import { platformActs1766500000000 } from './migrations/0015-platform-acts.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -42,6 +43,7 @@ export const applications = defineService(
         ...outboxByDay,
         applicationsByStatus1765600000000,
         createdApplications1766200000000,
+        platformActs1766500000000,
       ],
       lockTimeout: true,
     },

@@ -19,6 +19,7 @@ import {
   DirectoryService,
   type UserSchema,
 } from '@creditlane/proto/applications/v1/directory_service';
+import { PlatformActsService } from '@creditlane/proto/audit/v1/platform_acts_service';
 import { PaymentFrequency } from '@creditlane/proto/common/v1/terms';
 import type { CallContext } from '@creditlane/rpc/client';
 import { type Identity, serviceIdentity } from '@creditlane/rpc/identity';
@@ -109,6 +110,7 @@ export async function startTestApplications(
       consents: client(ConsentsService, 'gateway'),
       forCreditFile: client(ConsentsService, 'credit-file'),
       directory: client(DirectoryService, 'gateway'),
+      acts: client(PlatformActsService, 'gateway'),
       forIntegrations: client(DirectoryService, 'integrations'),
       stop,
     };

@@ -3,6 +3,7 @@ import type { DescService } from '@bufbuild/protobuf';
 import { ApplicationsService } from '@creditlane/proto/applications/v1/applications_service';
 import { ConsentsService } from '@creditlane/proto/applications/v1/consents_service';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
+import { PlatformActsService } from '@creditlane/proto/audit/v1/platform_acts_service';
 import { ConversationsService } from '@creditlane/proto/conversations/v1/conversations_service';
 import { BureauCredentialsService } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
 import { CreditFileService } from '@creditlane/proto/creditfile/v1/credit_file_service';
@@ -38,6 +39,7 @@ import { enablementOperations } from './operations/enablement.ts';
 import { exportOperations } from './operations/exports.ts';
 import type { Handlers } from './operations/handlers.ts';
 import { integrationOperations } from './operations/integrations.ts';
+import { platformActOperations } from './operations/platform-acts.ts';
 import type { Peer } from './peers.ts';
 import { publicPathOf } from './public-url.ts';
 import { DEFAULT_PUBLIC_URL, type SETTINGS } from './settings.ts';
@@ -78,6 +80,7 @@ export async function startGateway(context: GatewayContext): Promise<Gateway> {
     ...integrationOperations(clients.integrations),
     ...enablementOperations(clients.enablement),
     ...directoryOperations(clients),
+    ...platformActOperations([clients.integrationActs, clients.directoryActs]),
     ...deliveryOperations(clients.deliveries, webhookExamples(document)),
   };
   const refusals = new Refusals(metrics);
@@ -137,6 +140,8 @@ function connectServices(
     conversations: client(ConversationsService, 'conversations'),
     creditFiles: client(CreditFileService, 'credit-file'),
     bureauCredentials: client(BureauCredentialsService, 'credit-file'),
+    directoryActs: client(PlatformActsService, 'applications'),
+    integrationActs: client(PlatformActsService, 'integrations'),
     decisions: client(DecisionsService, 'decisions'),
     deliveries: client(DeliveriesService, 'webhook-dispatcher'),
   };

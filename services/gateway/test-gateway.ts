@@ -167,7 +167,7 @@ function populate(services: TestServices) {
     otherApplicant: newId(),
   };
   const key = services.issue(Caller.INTEGRATION, ids.integration);
-  const permissions = ['MANAGE_INTEGRATIONS', 'MANAGE_DIRECTORY'];
+  const permissions = ['MANAGE_INTEGRATIONS', 'MANAGE_DIRECTORY', 'READ_AUDIT'];
   const platformKey = services.issue(Caller.PLATFORM, newId(), permissions);
   services.grants.add(`${ids.integration} ${ids.retailer}`);
   services.grants.add(`${ids.integration} ${ids.creditor}`);

@@ -5,6 +5,7 @@ import { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import { purgeIdempotency } from '@creditlane/idempotency/stored-answers';
 import { outboxRoutes } from '@creditlane/messaging/reconciliation/written-events';
 import { startRelay } from '@creditlane/messaging/relay';
+import { platformActsRoutes } from '@creditlane/platform-acts/platform-acts';
 import { startRetention } from '@creditlane/postgres/retention';
 import { DirectoryService } from '@creditlane/proto/applications/v1/directory_service';
 import { connectPeer } from '@creditlane/rpc/peer-client';
@@ -79,6 +80,7 @@ export async function startIntegrations(
     enablementRoutes({ ...deps, owner: pool, log }),
     destinationsRoutes({ ...deps, database, log, metrics }),
     outboxRoutes({ pool }),
+    platformActsRoutes(pool),
   ];
   return { routes, settled: () => relay.settled() };
 }

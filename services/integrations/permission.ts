@@ -2,7 +2,11 @@
 import { Permission } from '@creditlane/proto/integrations/v1/integrations_service';
 
 /** The permissions of the platform's own administration. */
-export const PLATFORM_PERMISSIONS = ['MANAGE_DIRECTORY', 'MANAGE_INTEGRATIONS'] as const;
+export const PLATFORM_PERMISSIONS = [
+  'MANAGE_DIRECTORY',
+  'MANAGE_INTEGRATIONS',
+  'READ_AUDIT',
+] as const;
 
 /** The names of an integration's permissions, each once. */
 export function permissionNames(permissions: readonly Permission[]): string[] {

@@ -1,6 +1,8 @@
 /** Registers an integration, and changes what it is registered with. */
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
+import { recordAct } from '@creditlane/platform-acts/platform-acts';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
+import { inTransaction } from '@creditlane/postgres/transaction';
 import type {
   ChangeIntegrationRequest,
   RegisterIntegrationRequest,
@@ -49,6 +51,7 @@ export function registerIntegration(
     RegisterIntegrationResponseSchema,
     async (tx) => {
       const isNew = await insertIntegration(tx, row);
+      if (isNew) await recordAct(tx, call, 'INTEGRATION_REGISTERED', subjectOf(row));
       const stored = isNew ? row : await findIntegration(tx, id);
       if (stored === undefined) throw new Error('an integration that was inserted is not found');
       isOther = !isNew && namesOther(request, stored);
@@ -76,9 +79,17 @@ export async function changeIntegration(
 ): Promise<void> {
   checkName(request);
   const { integrationId: id } = request;
-  const db = requests.of(call, { integrations: [id] }).onRow(id);
-  if (!(await updateIntegration(db, { id, ...columnsOf(request) }))) throw integrationNotFound();
+  const row = { id, ...columnsOf(request) };
+  await inTransaction(requests.of(call, { integrations: [id] }).onRow(id), async (tx) => {
+    if (!(await updateIntegration(tx, row))) throw integrationNotFound();
+    await recordAct(tx, call, 'INTEGRATION_CHANGED', subjectOf(row));
+  });
 }
+
+const subjectOf = ({ id, permissions }: { id: string; permissions: string[] }) => ({
+  integrationId: id,
+  permissions,
+});
 
 function checkName({ name }: { name: string }): void {
   const faults = new FieldFaults();

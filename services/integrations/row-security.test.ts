@@ -39,6 +39,8 @@ test('every table is under row security, or out of the reach of requests', async
     // Of libs/messaging: only the service itself reads events, and requests can do no more than add some.
     outbox: ['INSERT'],
     outbox_lease: [],
+    // The audit of platform acts: requests can do no more than add to it.
+    platform_acts: ['INSERT'],
   });
 });
 

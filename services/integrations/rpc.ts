@@ -1,5 +1,12 @@
 /** IntegrationsService: how the platform's administration manages integrations, keys, grants and destinations. */
 import { setTimeout } from 'node:timers/promises';
+import {
+  type ActSubject,
+  type PlatformAction,
+  recordAct,
+} from '@creditlane/platform-acts/platform-acts';
+import type { Queryable } from '@creditlane/postgres/statement';
+import { inTransaction } from '@creditlane/postgres/transaction';
 import { IntegrationsService } from '@creditlane/proto/integrations/v1/integrations_service';
 import type { Call } from '@creditlane/rpc/call';
 import { notFound } from '@creditlane/rpc/fault';
@@ -26,6 +33,8 @@ export type RpcDeps = RegisterIntegrationDeps &
     destinationUsableMs: number;
   };
 
+const SIDE_NAMES = { retailer: 'RETAILER', creditor: 'CREDITOR' } as const;
+
 /** A timer may end a moment early. */
 const TIMER_MARGIN_MS = 20;
 
@@ -34,16 +43,32 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
   const { requests, clock, destinationUsableMs } = deps;
   /** Resolves once nothing is sent any more to what a destination was before a change that is committed. */
   const untilInForce = () => setTimeout(destinationUsableMs + TIMER_MARGIN_MS);
-  const setGrant = async (
+  /** Changes records of the integration, and records the act. */
+  const change = async (
+    call: Call,
+    action: PlatformAction,
+    subject: { integrationId: string } & ActSubject,
+    work: (tx: Queryable) => Promise<void>,
+  ): Promise<object> => {
+    const db = await integrationRecords(requests, call, subject.integrationId);
+    await inTransaction(db, async (tx) => {
+      await work(tx);
+      await recordAct(tx, call, action, subject);
+    });
+    return {};
+  };
+  const setGrant = (
     side: GrantSide,
     { integrationId, granted }: { integrationId: string; granted: boolean },
     id: string,
     call: Call,
   ): Promise<object> => {
-    const db = await integrationRecords(requests, call, integrationId);
-    const change = granted ? saveGrant : revokeGrant;
-    await change(db, side, integrationId, id, clock());
-    return {};
+    const action = `${SIDE_NAMES[side]}_${granted ? 'GRANTED' : 'WITHDRAWN'}` as const;
+    const subject = side === 'retailer' ? { retailerId: id } : { creditorId: id };
+    const set = granted ? saveGrant : revokeGrant;
+    return change(call, action, { integrationId, ...subject }, (tx) =>
+      set(tx, side, integrationId, id, clock()),
+    );
   };
 
   return implement(IntegrationsService, {
@@ -59,12 +84,11 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
 
     issueKey: (request, call) => issueKey(deps, request, call),
 
-    async revokeKey({ integrationId, keyId }, call) {
-      const db = await integrationRecords(requests, call, integrationId);
-      const exists = await revokeKey(db, integrationId, keyId, clock());
-      if (!exists) throw notFound('key_not_found', 'The integration has no such key.');
-      return {};
-    },
+    revokeKey: ({ integrationId, keyId }, call) =>
+      change(call, 'KEY_REVOKED', { integrationId, keyId }, async (tx) => {
+        const exists = await revokeKey(tx, integrationId, keyId, clock());
+        if (!exists) throw notFound('key_not_found', 'The integration has no such key.');
+      }),
 
     grantRetailer: (request, call) => setGrant('retailer', request, request.retailerId, call),
 
@@ -78,8 +102,9 @@ export function integrationsRoutes(deps: RpcDeps): ServiceRoutes {
     },
 
     async removeDestination({ integrationId }, call) {
-      const db = await integrationRecords(requests, call, integrationId);
-      await deleteDestination(db, integrationId);
+      await change(call, 'DESTINATION_REMOVED', { integrationId }, (tx) =>
+        deleteDestination(tx, integrationId),
+      );
       await untilInForce();
       return {};
     },

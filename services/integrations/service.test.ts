@@ -28,7 +28,7 @@ test('a platform key has the permissions named after its digest, and all where n
         .platformKeys()
         .values(),
     ][0]?.permissions;
-  expect(permissionsOf(digest)).toEqual(['MANAGE_DIRECTORY', 'MANAGE_INTEGRATIONS']);
+  expect(permissionsOf(digest)).toEqual(['MANAGE_DIRECTORY', 'MANAGE_INTEGRATIONS', 'READ_AUDIT']);
   expect(permissionsOf(`${digest}:MANAGE_DIRECTORY`)).toEqual(['MANAGE_DIRECTORY']);
   for (const named of ['', 'ENQUEUE_RETAILER_CHAT', 'MANAGE_DIRECTORY:MANAGE_DIRECTORY']) {
     expect(() => permissionsOf(`${digest}:${named}`)).toThrow('entry 1 has other permissions');

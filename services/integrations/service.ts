@@ -16,6 +16,7 @@ import { quotaUnits1766100000000 } from './migrations/0012-quota-units.ts';
 import { issuedKeys1766200000000 } from './migrations/0013-issued-keys.ts';
 import { eventFilters1766300000000 } from './migrations/0014-event-filters.ts';
 import { deliveryRates1766400000000 } from './migrations/0015-delivery-rates.ts';
+import { platformActs1766500000000 } from './migrations/0016-platform-acts.ts';
 import { SETTINGS } from './settings.ts';
 
 export const integrations = defineService(
@@ -43,6 +44,7 @@ export const integrations = defineService(
         issuedKeys1766200000000,
         eventFilters1766300000000,
         deliveryRates1766400000000,
+        platformActs1766500000000,
       ],
       lockTimeout: true,
     },

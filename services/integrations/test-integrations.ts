@@ -4,6 +4,7 @@ import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
 import { createInProcessBus } from '@creditlane/events/in-process-bus';
 import { decodeEvent } from '@creditlane/events/topics';
 import { createTestDatabase, type TestDatabase } from '@creditlane/postgres/test-database';
+import { PlatformActsService } from '@creditlane/proto/audit/v1/platform_acts_service';
 import { EnablementService } from '@creditlane/proto/integrations/v1/enablement_service';
 import type { IntegrationEnabled } from '@creditlane/proto/integrations/v1/integrations_events';
 import {
@@ -46,6 +47,7 @@ export interface IntegrationsFixture {
   access: Client<typeof AccessService>;
   enablement: Client<typeof EnablementService>;
   destinations: Client<typeof DestinationsService>;
+  acts: Client<typeof PlatformActsService>;
   /** EnablementService as the webhook dispatcher calls it. */
   enablementAsDispatcher: Client<typeof EnablementService>;
   applications: FakeApplications;
@@ -136,6 +138,7 @@ async function startOn(databaseUrl: string, keyRing: string, shared: SharedState
     access: client(AccessService, 'gateway'),
     enablement: client(EnablementService, 'gateway'),
     destinations: client(DestinationsService, 'webhook-dispatcher'),
+    acts: client(PlatformActsService, 'gateway'),
     enablementAsDispatcher: client(EnablementService, 'webhook-dispatcher'),
     settled,
     isReady: () => process.health.ready().ready,

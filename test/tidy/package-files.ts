@@ -19,6 +19,7 @@ const MAIN_FILES: Record<string, string> = {
   'libs/postgres': 'database.ts',
   'libs/messaging': 'outbox.ts',
   'libs/idempotency': 'stored-answers.ts',
+  'libs/platform-acts': 'platform-acts.ts',
   'libs/events': 'bus.ts',
   'libs/service': 'define-service.ts',
   'libs/embedded-postgres': 'embedded-postgres.ts',

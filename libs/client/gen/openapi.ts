@@ -1228,6 +1228,29 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/platform/acts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what the platform's administration did
+         * @description Who registered, granted, issued, revoked and grouped what, and when: every change by a platform key of integrations,
+         *     their keys, grants and destinations, and of the directory, newest first. Acts are kept for good, from the version on that
+         *     records them. A request that is repeated is listed again, unless it was recognised by its `Idempotency-Key`.
+         *     What the administration did with credit files, such as an erasure, is in their audit log.
+         */
+        get: operations["listPlatformActs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/platform/integrations": {
         parameters: {
             query?: never;
@@ -1448,7 +1471,7 @@ export type paths = {
         get?: never;
         /**
          * Register a retailer
-         * @description Creates the record or replaces it.
+         * @description Creates the record or replaces it. An integration with a grant on one retailer of a group reaches the applications of all of them, so a retailer that joins others in a group needs the permission `MANAGE_INTEGRATIONS`, too: without it, the request is 403 `permission_missing`.
          */
         put: operations["registerRetailer"];
         post?: never;
@@ -3094,6 +3117,35 @@ export type components = {
             id: string;
             name?: string;
             roughValue?: components["schemas"]["Money"];
+        };
+        PlatformAct: {
+            /** Format: uuid */
+            actId: string;
+            /** Format: date-time */
+            at: string;
+            /** @description The platform key, by the id that its digest begins with. */
+            actor: string;
+            /** @description The `X-Request-Id` of the request. */
+            requestId: string;
+            /** @description One of `INTEGRATION_REGISTERED`, `INTEGRATION_CHANGED`, `KEY_ISSUED`, `KEY_REVOKED`, `RETAILER_GRANTED`, `RETAILER_WITHDRAWN`, `RETAILER_ENABLED`, `CREDITOR_GRANTED`, `CREDITOR_WITHDRAWN`, `DESTINATION_SET`, `DESTINATION_REMOVED`, `SECRET_ROTATED`, `RETAILER_REGISTERED`, `RETAILER_GROUP_REGISTERED`, `USER_REGISTERED`, `CREDITOR_REGISTERED`; later versions add others. */
+            action: string;
+            /** Format: uuid */
+            integrationId?: string;
+            /** Format: uuid */
+            keyId?: string;
+            /** Format: uuid */
+            retailerId?: string;
+            /**
+             * Format: uuid
+             * @description The group that a retailer belongs to from then on.
+             */
+            retailerGroupId?: string;
+            /** Format: uuid */
+            creditorId?: string;
+            /** Format: uuid */
+            userId?: string;
+            /** @description Those that a registered or changed integration has from then on. */
+            permissions?: string[];
         };
         IntegrationWrite: {
             /** Format: uuid */
@@ -6990,6 +7042,83 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
             422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPlatformActs: {
+        parameters: {
+            query?: {
+                /** @description How many records one page holds at most. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Opaque; leave it out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /**
+                 * @description Your own name for this request, up to 200 visible ASCII characters. It is echoed in the answer and written to our logs and audit log, which outlive an erasure: put no personal data into it. Anything else is replaced by a new one.
+                 * @example order-7781-attempt-1
+                 */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description W3C trace context; passed on. A malformed one is left out.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the list. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "actId": "0198c0de-0000-7000-8000-0000000ac002",
+                     *           "at": "2026-03-02T15:04:07.120Z",
+                     *           "actor": "9f86d081-884c-8d65-89a2-feaa0c55ad01",
+                     *           "requestId": "0198c0de-7f5a-7c3e-9d61-3f3f0f2a9b12",
+                     *           "action": "RETAILER_GRANTED",
+                     *           "integrationId": "0198c0de-0000-7000-8000-00000000d001",
+                     *           "retailerId": "0198c0de-0000-7000-8000-00000000a001"
+                     *         },
+                     *         {
+                     *           "actId": "0198c0de-0000-7000-8000-0000000ac001",
+                     *           "at": "2026-03-02T15:04:05.678Z",
+                     *           "actor": "9f86d081-884c-8d65-89a2-feaa0c55ad01",
+                     *           "requestId": "0198c0de-7f5a-7c3e-9d61-3f3f0f2a9b11",
+                     *           "action": "INTEGRATION_REGISTERED",
+                     *           "integrationId": "0198c0de-0000-7000-8000-00000000d001",
+                     *           "permissions": [
+                     *             "ENQUEUE_RETAILER_CHAT"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["PlatformAct"][];
+                        nextCursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJson"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -43,6 +43,7 @@ export const OPERATIONS = {
   getIntegrationEnablement: {"method":"GET","path":"/creditors/{creditorId}/integration"},
   enableForRetailer: {"method":"POST","path":"/platform/integrations/{integrationId}/retailers/{retailerId}/enable","takesKey":true},
   exportApplication: {"method":"POST","path":"/applications/{applicationId}/export","takesKey":true},
+  listPlatformActs: {"method":"GET","path":"/platform/acts","pageSize":100},
   registerIntegration: {"method":"POST","path":"/platform/integrations","takesKey":true},
   getIntegration: {"method":"GET","path":"/platform/integrations/{integrationId}"},
   changeIntegration: {"method":"PUT","path":"/platform/integrations/{integrationId}"},

@@ -56,6 +56,19 @@ export interface ListPosition {
   readonly id: string;
 }
 
+/** Greater than every id. */
+const ID_LIMIT = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/**
+ * For a list in the order of ids, highest first: the exclusive upper bound for the ids of the page that a cursor leads to.
+ *
+ * @throws Fault `invalid_cursor`
+ */
+export function idBefore(cursor: string, list: ListKey): string {
+  const [id = ID_LIMIT] = positionOf(cursor, list, [isCanonicalUuid]) ?? [];
+  return id;
+}
+
 /**
  * For a list with the newest record first: the exclusive upper bound, as a pair, for the times and ids of the page that a
  * cursor leads to.

@@ -22,41 +22,35 @@ import { listUsers } from './list-users.ts';
 /** The routes of DirectoryService to mount. The proto requires the record of every request. */
 export function directoryRoutes(database: Database): ServiceRoutes {
   return implement(DirectoryService, {
-    async registerRetailerGroup(request) {
+    async registerRetailerGroup(request, call) {
       const { retailerGroupId, name } = request.retailerGroup as RetailerGroup;
-      await registerRetailerGroup(database, { id: retailerGroupId, name });
+      await registerRetailerGroup(database, { id: retailerGroupId, name }, call);
       return {};
     },
 
-    async registerRetailer(request) {
+    async registerRetailer(request, call) {
       const { retailerId, name, retailerGroupId } = request.retailer as Retailer;
-      await registerRetailer(database, {
-        id: retailerId,
-        name,
-        // The contract requires no UUID here, so that the text arrives as it was sent.
-        retailerGroupId: retailerGroupId.toLowerCase() || null,
-      });
+      // The contract requires no UUID here, so that the text arrives as it was sent.
+      const groupId = retailerGroupId.toLowerCase() || null;
+      await registerRetailer(database, { id: retailerId, name, retailerGroupId: groupId }, call);
       return {};
     },
 
-    async registerUser(request) {
+    async registerUser(request, call) {
       const user = request.user as User;
       const { firstName, lastName, email, active, retailerIds, retailerGroupIds } = user;
-      await registerUser(database, {
-        id: user.userId,
-        firstName,
-        lastName,
-        email,
-        active,
-        retailerIds,
-        retailerGroupIds,
-      });
+      const person = { firstName, lastName, email, active };
+      await registerUser(
+        database,
+        { id: user.userId, ...person, retailerIds, retailerGroupIds },
+        call,
+      );
       return {};
     },
 
-    async registerCreditor(request) {
+    async registerCreditor(request, call) {
       const { creditorId, name } = request.creditor as Creditor;
-      await registerCreditor(database, { id: creditorId, name });
+      await registerCreditor(database, { id: creditorId, name }, call);
       return {};
     },
 

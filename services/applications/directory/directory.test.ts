@@ -100,6 +100,70 @@ describe('the directory', () => {
     });
   });
 
+  describe('of a retailer that joins others in a group', () => {
+    const { identity } = asPlatform;
+    const asGranter = {
+      identity: { ...identity, permissions: ['MANAGE_DIRECTORY', 'MANAGE_INTEGRATIONS'] },
+    };
+    const refusal = { kind: 'forbidden', code: 'permission_missing' };
+    const join = (retailerId: string, retailerGroupId: string, as = asPlatform) =>
+      fixture.service.directory.registerRetailer(
+        { retailer: { retailerId, name: 'Harbour', retailerGroupId } },
+        as,
+      );
+    const newGroup = async () => {
+      const retailerGroupId = randomUUID();
+      const retailerGroup = { retailerGroupId, name: 'Harbour Group' };
+      await fixture.service.directory.registerRetailerGroup({ retailerGroup }, asPlatform);
+      return retailerGroupId;
+    };
+
+    test('needs the permission for grants, too', async () => {
+      const [group, first, second] = [await newGroup(), randomUUID(), randomUUID()];
+      await join(first, group);
+      await join(first, group);
+      await expect(join(second, group)).rejects.toMatchObject(refusal);
+      expect(await stored('retailers', second)).toEqual([]);
+      await join(second, group, asGranter);
+      // It stays where it is, and leaves the group.
+      await join(second, group);
+      await join(second, '');
+      await expect(join(second, group)).rejects.toMatchObject(refusal);
+      await join(second, await newGroup());
+    });
+
+    test('at the same moment as another one is refused for all but one', async () => {
+      const group = await newGroup();
+      const joined = await Promise.allSettled(
+        Array.from({ length: 5 }, () => join(randomUUID(), group)),
+      );
+      const outcomes = joined.map(({ status }) => status).sort();
+      expect(outcomes).toEqual(['fulfilled', ...Array(4).fill('rejected')]);
+    });
+  });
+
+  test('records each registration with who made it', async () => {
+    const { directory, acts } = fixture.service;
+    const [retailerGroupId, retailerId, creditorId] = [randomUUID(), randomUUID(), randomUUID()];
+    const user = { ...aUser(randomUUID()), retailerIds: [retailerId] };
+    const as = { ...asPlatform, requestId: 'r-1' };
+    await directory.registerRetailerGroup({ retailerGroup: { retailerGroupId, name: 'G' } }, as);
+    const retailer = { retailerId, name: 'Harbour', retailerGroupId };
+    await directory.registerRetailer({ retailer }, as);
+    await directory.registerCreditor({ creditor: { creditorId, name: 'Prairie' } }, as);
+    await directory.registerUser({ user }, as);
+    const { identity } = asPlatform;
+    const asAuditor = { identity: { ...identity, permissions: ['READ_AUDIT'] } };
+    const listed = await acts.listPlatformActs({ limit: 4 }, asAuditor);
+    const by = { actor: 'platform', requestId: 'r-1' };
+    expect(listed.acts.toReversed()).toMatchObject([
+      { ...by, action: 'RETAILER_GROUP_REGISTERED', retailerGroupId },
+      { ...by, action: 'RETAILER_REGISTERED', retailerId, retailerGroupId },
+      { ...by, action: 'CREDITOR_REGISTERED', creditorId },
+      { ...by, action: 'USER_REGISTERED', userId: user.userId },
+    ]);
+  });
+
   test('refuses a name that PostgreSQL cannot store', async () => {
     const creditor = { creditorId: randomUUID(), name: 'Prairie\0' };
     await expect(

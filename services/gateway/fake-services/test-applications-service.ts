@@ -12,6 +12,7 @@ import { notFound } from '@creditlane/rpc/fault';
 import type { ServiceRoutes } from '@creditlane/rpc/service';
 import { newId } from '@creditlane/runtime/ids';
 import { fakeConsentsService } from './test-consents-service.ts';
+import { fakePlatformActs } from './test-platform-acts.ts';
 import { recordingFake, type StoredApplication, type TestServices } from './test-services.ts';
 
 /** What every application has, whichever fields a test gave it. */
@@ -37,6 +38,7 @@ export function fakeApplicationsService(services: TestServices): ServiceRoutes[]
     return Object.assign(application, { ...COMPLETE, ...application });
   };
   return [
+    fakePlatformActs(services, 'applications'),
     recordingFake(services, ApplicationsService, {
       createApplication: async (request, call) => {
         if (request.retailerId !== call.identity.retailerId) {

@@ -18,6 +18,7 @@ import { notFound, unauthenticated } from '@creditlane/rpc/fault';
 import type { Handlers, ServiceRoutes } from '@creditlane/rpc/service';
 import { newId } from '@creditlane/runtime/ids';
 import { createTestQuotas } from '../limits/test-quotas.ts';
+import { fakePlatformActs } from './test-platform-acts.ts';
 import { recordingFake, type TestServices } from './test-services.ts';
 
 /** The contracts of the integrations service. */
@@ -29,6 +30,7 @@ export function fakeIntegrationsService(services: TestServices): ServiceRoutes[]
     }
   };
   return [
+    fakePlatformActs(services, 'integrations'),
     fakeAccess(services),
     fakeDestinations(services),
     recordingFake(services, EnablementService, {

@@ -4,6 +4,7 @@ import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
 import type { ApplicationSchema } from '@creditlane/proto/applications/v1/application';
 import type { StoredConsentSchema } from '@creditlane/proto/applications/v1/consents_service';
 import type { UserSchema } from '@creditlane/proto/applications/v1/directory_service';
+import type { PlatformActSchema } from '@creditlane/proto/audit/v1/platform_acts_service';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import type { CommentSchema } from '@creditlane/proto/conversations/v1/comment';
 import type { StoredBureauCredentialsSchema } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
@@ -58,6 +59,11 @@ export class TestServices {
   /** The names of the retailers and creditors that may be granted, by id. */
   readonly retailers = new Map<string, string>();
   readonly creditors = new Map<string, string>();
+  /** What the administration did in each service. */
+  readonly platformActs: Record<
+    'applications' | 'integrations',
+    Fields<typeof PlatformActSchema>[]
+  > = { applications: [], integrations: [] };
   readonly users: MessageInitShape<typeof UserSchema>[] = [];
   readonly applications = new Map<string, StoredApplication>();
   /** Decisions by "application creditor", oldest first. */

@@ -11,4 +11,5 @@ export interface QueryDefaults {
   listUsers: 'limit';
   listRetailers: 'limit';
   listCreditors: 'limit';
+  listPlatformActs: 'limit';
 }

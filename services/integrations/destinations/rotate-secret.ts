@@ -3,6 +3,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { UnknownKeyError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
+import { recordAct } from '@creditlane/platform-acts/platform-acts';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import {
@@ -74,6 +75,7 @@ export async function rotateSecret(
     left = await limitPreviousSecrets(tx, destinationId, signsUntil, now);
     const sealed = sealedSecrets.seal(keyRing, secret.bytes, destinationId, integrationId);
     await replaceSecret(tx, destinationId, sealed);
+    await recordAct(tx, call, 'SECRET_ROTATED', { integrationId });
     const overlapEndsMs = Math.max(now.getTime(), ...left.map((end) => end.getTime()));
     return {
       secret: secret.text,

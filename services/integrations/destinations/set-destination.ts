@@ -2,6 +2,7 @@
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { EgressPolicy } from '@creditlane/egress-rules/destination-url';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
+import { recordAct } from '@creditlane/platform-acts/platform-acts';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import {
   type SetDestinationRequest,
@@ -51,6 +52,7 @@ export async function setDestination(
   const row = { id, integrationId, url, ...sealed, ...settings, createdAt: clock() };
   return answers.writeThenStore(db, call, SetDestinationResponseSchema, async (tx) => {
     const saved = await saveDestination(tx, row);
+    await recordAct(tx, call, 'DESTINATION_SET', { integrationId });
     return { destinationId: saved.id, secret: saved.isNew ? secret.text : '' };
   });
 }

@@ -5,6 +5,7 @@ import type { KeyRing } from '@creditlane/crypto/key-ring';
 import { withKeyedDigest } from '@creditlane/idempotency/keyed-digest';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
 import { appendToOutbox } from '@creditlane/messaging/outbox';
+import { recordAct } from '@creditlane/platform-acts/platform-acts';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import { inTransaction } from '@creditlane/postgres/transaction';
@@ -83,6 +84,7 @@ export async function enableForRetailer(
       await store(tx, answer);
       if (await isInForce(tx, keyRing, enablement, configJson)) return;
       await insertRetailerEnablement(tx, enablement);
+      await recordAct(tx, call, 'RETAILER_ENABLED', { integrationId, retailerId });
       await appendToOutbox(tx, [integrationEnabled(enablement, call.traceparent)]);
     });
     return answer;

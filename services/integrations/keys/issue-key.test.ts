@@ -115,7 +115,7 @@ describe('a key', () => {
     const answer = await authenticate(fixture, PLATFORM_KEY);
     expect(answer).toMatchObject({
       caller: Caller.PLATFORM,
-      permissions: ['MANAGE_DIRECTORY', 'MANAGE_INTEGRATIONS'],
+      permissions: ['MANAGE_DIRECTORY', 'MANAGE_INTEGRATIONS', 'READ_AUDIT'],
     });
     expect(answer.callerId).toMatch(
       /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,

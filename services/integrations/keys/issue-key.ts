@@ -1,6 +1,7 @@
 /** Issues an API key to an integration. */
 import { digestApiKey, generateApiKey } from '@creditlane/crypto/api-key';
 import type { SealedAnswers } from '@creditlane/idempotency/sealed-answers';
+import { recordAct } from '@creditlane/platform-acts/platform-acts';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Queryable } from '@creditlane/postgres/statement';
 import {
@@ -49,6 +50,7 @@ export async function issueKey(
       throw conflict('too_many_keys', message);
     }
     await insertKey(tx, row);
+    await recordAct(tx, call, 'KEY_ISSUED', { integrationId, keyId: answer.keyId });
   };
   return answers.storeThenWrite(db, call, IssueKeyResponseSchema, answer, write);
 }

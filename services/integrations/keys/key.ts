@@ -39,7 +39,7 @@ export function parsePlatformKeys(text: string): PlatformKeys {
       }
       const permissions = PLATFORM_PERMISSIONS.filter((known) => named.includes(known));
       if (permissions.length !== named.length) {
-        const known = PLATFORM_PERMISSIONS.join(' and ');
+        const known = PLATFORM_PERMISSIONS.join(', ');
         throw new KeyDigestError(
           `entry ${index + 1} has other permissions than ${known}, each once`,
         );
