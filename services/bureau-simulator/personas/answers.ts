@@ -31,20 +31,23 @@ function readTemplate(source: Source, folder: string, placeholderOf: Placeholder
     if (value === undefined) throw new Error(`${file} has an unknown placeholder ${placeholder}`);
     return escapeXml(value);
   };
-  return (
-    readFileSync(file, 'utf8')
-      .replace(/[^\S\n]*\{\{repeat:(\d+)\}\}\n(.*?)[^\S\n]*\{\{end\}\}\n/gs, (_, count, block) =>
-        Array.from({ length: Number(count) }, (_, index) =>
-          block.replaceAll('{{row}}', String(index + 1).padStart(4, '0')),
-        ).join(''),
-      )
-      // A bureau sends no element for what it does not know.
-      .replace(
-        /(?:\n\s*)?<(\w+)[^<>]*>(\{\{([a-z-]+)\}\})<\/\1>/g,
-        (element, _, placeholder: string, name: string) =>
-          fill(placeholder, name, undefined) === '' ? '' : element,
-      )
-      .replace(/\{\{([a-z-]+)(?::(\d+))?\}\}/g, fill)
+  const isAbsent = (name: string) => placeholderOf(name, 0) === '';
+  return repeatBlocks(readFileSync(file, 'utf8'))
+    .replace(LONE_VALUE, (element, _, name: string) => (isAbsent(name) ? '' : element))
+    .replace(/\{\{([a-z-]+)(?::(\d+))?\}\}/g, fill);
+}
+
+/** An element that holds one placeholder and nothing else: a bureau sends no element for what it does not know. */
+const LONE_VALUE = /(?:\n\s*)?<(\w+)[^<>]*>\{\{([a-z-]+)\}\}<\/\1>/g;
+
+/** From a line with `{{repeat:n}}` to one with `{{end}}`. */
+const BLOCK = /[^\S\n]*\{\{repeat:(\d+)\}\}\n(.*?)[^\S\n]*\{\{end\}\}\n/gs;
+
+function repeatBlocks(template: string): string {
+  return template.replace(BLOCK, (_, times: string, lines: string) =>
+    Array.from({ length: Number(times) }, (_, index) =>
+      lines.replaceAll('{{row}}', String(index + 1).padStart(4, '0')),
+    ).join(''),
   );
 }
 
