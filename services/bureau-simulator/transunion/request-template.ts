@@ -16,6 +16,7 @@ export const REQUEST_TEMPLATE = `<?xml version="1.0" encoding="UTF-8"?>
           <SIN>{{sin}}</SIN>
           <DOB>{{dateOfBirth}}</DOB>
           <Address>
+            <Unit>{{suite}}</Unit>
             <StreetNumber>{{streetNo}}</StreetNumber>
             <StreetName>{{streetName}}</StreetName>
             <City>{{city}}</City>
