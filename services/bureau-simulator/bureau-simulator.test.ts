@@ -187,6 +187,12 @@ describe('Equifax by the older form', () => {
 
   test.each([
     [
+      'parameters beside CNRequests',
+      '</CNRequests>',
+      '</CNRequests><CNOutputParameters/>',
+      'CNOutputParameters',
+    ],
+    [
       'parameters inside the consumer request',
       '<ECOAInquiryType>',
       '<CNOutputParameters/><ECOAInquiryType>',

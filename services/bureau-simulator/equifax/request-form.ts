@@ -19,12 +19,6 @@ const several = (form: ElementForm): Occurrence => [form, 'any'];
 const TEXT = once({ text: /./ });
 const OPTIONAL_TEXT = optional({ text: /./ });
 
-/** Language, format and scoring products: their contents are not publicly known. */
-const PARAMETERS = {
-  CNOutputParameters: optional({}),
-  CNScoringProducts: optional({}),
-};
-
 const SUBJECT: ElementForm = {
   attribute: ['subjectType', /^SUBJ$/],
   children: {
@@ -78,11 +72,11 @@ const REQUEST: ElementForm = {
             }),
           },
         }),
-        ...PARAMETERS,
+        // Language, format and products: what they contain is not publicly known.
+        CNOutputParameters: optional({}),
+        CNScoringProducts: optional({}),
       },
     }),
-    // Beside CNRequests they are in the wrong place; callers that still put them there are answered, too.
-    ...PARAMETERS,
   },
 };
 
