@@ -69,7 +69,6 @@ const TASKS = {
     file: 'tasks/test-bench.ts',
     about: 'check that every benchmark runs and reports its figures',
   },
-  scale: { file: 'bench/scale.ts', about: 'measure one thing on large tables' },
 };
 
 /** The tasks that stop their child processes themselves, in order, when they get a signal. */

@@ -6,7 +6,7 @@ export interface RateStage {
 
 /** The durations and sizes of all measurements. */
 export interface Plan {
-  /** Applications per writer, and the events that the relay and the dispatcher alone get. */
+  /** Applications per writer. */
   applications: number;
   /** The load before the first measurement. */
   warmUp: { callers: number; operations: number; maxMs: number };
@@ -25,11 +25,10 @@ export interface Plan {
   connections: readonly number[];
   writers: readonly number[];
   deliveries: readonly number[];
-  /** The level of measurements that use one level. */
-  single: { writers: number; deliveries: number };
   /** Deliveries that are due at the same time. */
   backlog: number;
-  soak: { periods: number; periodMs: number; samplesPerPeriod: number };
+  /** `level`: operations under way while the highest rate is looked for. */
+  soak: { level: number; periods: number; periodMs: number; samplesPerPeriod: number };
 }
 
 /** Common rates on common numbers of applications, whose webhooks are sent in order. */
@@ -53,9 +52,8 @@ export const FULL: Plan = {
   connections: [8, 16, 32],
   writers: [16, 32, 64, 128, 256],
   deliveries: [32, 64, 128, 256],
-  single: { writers: 32, deliveries: 128 },
   backlog: 30_000,
-  soak: { periods: 10, periodMs: 60_000, samplesPerPeriod: 4 },
+  soak: { level: 128, periods: 10, periodMs: 60_000, samplesPerPeriod: 4 },
 };
 
 export const QUICK: Plan = {
@@ -71,7 +69,7 @@ export const QUICK: Plan = {
   writers: [64],
   deliveries: [128],
   backlog: 5_000,
-  soak: { periods: 8, periodMs: 15_000, samplesPerPeriod: 3 },
+  soak: { level: 128, periods: 8, periodMs: 15_000, samplesPerPeriod: 3 },
 };
 
 /** Only shows that every measurement works. */
@@ -88,7 +86,6 @@ export const SMOKE: Plan = {
   connections: [4],
   writers: [8],
   deliveries: [8],
-  single: { writers: 8, deliveries: 8 },
   backlog: 200,
-  soak: { periods: 4, periodMs: 500, samplesPerPeriod: 1 },
+  soak: { level: 8, periods: 4, periodMs: 500, samplesPerPeriod: 1 },
 };

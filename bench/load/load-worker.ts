@@ -1,10 +1,9 @@
 /** The load generator: a worker that records decisions over HTTP and receives the webhooks. */
 import { Pool } from 'undici';
 import { serveParent } from '../platform/worker.ts';
-import { readCommitLatency } from './commit-latency.ts';
 import { DECISION } from './decision-body.ts';
 import { type DirectWriteOptions, measureDirectWrites } from './direct-writes.ts';
-import type { Latency, Rate } from './latency.ts';
+import type { Rate } from './latency.ts';
 import {
   type ClosedLoad,
   type ClosedLoadOptions,
@@ -55,9 +54,6 @@ interface WithKind {
   kind: OperationKind;
 }
 
-/** `sinceCommitMs` is the time from a decision's commit to the first byte of its webhook. */
-type FixedRateWithCommit = FixedRateLoad & { sinceCommitMs: Latency };
-
 const MAX_CONNECTIONS = 512;
 /** In a 429 answer: the caller has as many requests under way as the platform takes. */
 const UNDER_WAY = '"too_many_under_way"';
@@ -100,35 +96,17 @@ const functions = {
     }
   },
 
-  /** Sends until the webhooks arrive, and takes the times of the commits from the database at `url`. */
-  async fixedRateWithCommit({
-    url,
-    ...load
-  }: { url: string } & FixedRateOptions): Promise<FixedRateWithCommit> {
-    const arrivals = new Map<string, number>();
-    const operation = makeOperation({ writer: 'withWebhook', endsWith: 'webhook' }, arrivals);
-    const result = await runAtFixedRate(operation, load);
-    const measured = Math.round((load.perSecond * load.measureMs) / 1_000);
-    return { ...result, sinceCommitMs: await readCommitLatency(url, measured, arrivals) };
-  },
-
-  /** The rate of the next `count` webhooks without the first `skip`; resolves when the last arrived. */
-  receiveRate({ count, skip }: { count: number; skip: number }): Promise<number> {
+  /** The rate of the next `count` webhooks; resolves when the last has arrived. */
+  receiveRate(count: number): Promise<number> {
     if (receiver === undefined) throw new Error('the receiver has not been started');
-    return receiver.measureRate(count, skip);
+    return receiver.measureRate(count);
   },
 };
 
 export type LoadWorker = typeof functions;
 
-/**
- * Each operation records one decision, on the writer's applications one after the other. `arrivals`
- * gets the time of each webhook's arrival, by the decision's marker.
- */
-function makeOperation(
-  { writer: name, endsWith }: OperationKind,
-  arrivals?: Map<string, number>,
-): Operation {
+/** Each operation records one decision, on the writer's applications one after the other. */
+function makeOperation({ writer: name, endsWith }: OperationKind): Operation {
   const writer = writers.get(name);
   if (writer === undefined) throw new Error(`there is no writer ${name}`);
   const { api = 'platform', pool, key, creditorId, applicationIds, baseUrl } = writer;
@@ -153,11 +131,7 @@ function makeOperation(
       throw answer.includes(UNDER_WAY) ? new NotKeptUpError(answer) : new Error(answer);
     }
     await body.dump();
-    const answeredMs = performance.now();
-    if (arrival === undefined) return answeredMs;
-    const arrivedMs = await arrival;
-    arrivals?.set(marker, arrivedMs);
-    return arrivedMs;
+    return arrival ?? performance.now();
   };
 }
 

@@ -6,11 +6,8 @@ export interface WebhookReceiver {
   url: string;
   /** Resolves with the time at which the webhook with this marker arrived, by performance.now(). */
   waitFor(marker: string): Promise<number>;
-  /**
-   * Webhooks per second, of any decision: of the next `count` without the first `skip`. Resolves when
-   * the last of them has arrived.
-   */
-  measureRate(count: number, skip: number): Promise<number>;
+  /** Webhooks per second, of any decision: of the next `count`. Resolves when the last of them has arrived. */
+  measureRate(count: number): Promise<number>;
   close(): void;
 }
 
@@ -43,18 +40,15 @@ export async function startReceiver(): Promise<WebhookReceiver> {
   return {
     url: `http://127.0.0.1:${port}`,
     waitFor: (marker) => new Promise((resolve) => waiting.set(marker, resolve)),
-    measureRate: (count, skip) =>
+    measureRate: (count) =>
       new Promise((resolve) => {
-        // The first counted interval starts with the arrival before it.
-        const before = Math.max(1, Math.round(skip));
         let fromMs = 0;
         let arrived = 0;
         countArrival = () => {
           arrived += 1;
-          if (arrived === before) fromMs = performance.now();
-          if (arrived === count) {
-            resolve((count - before) / ((performance.now() - fromMs) / 1_000));
-          }
+          // The first interval starts with the first arrival.
+          if (arrived === 1) fromMs = performance.now();
+          if (arrived === count) resolve((count - 1) / ((performance.now() - fromMs) / 1_000));
         };
       }),
     close: () => {

@@ -8,7 +8,6 @@ import type { Closers } from '@creditlane/runtime/closers';
 import { copySubmission, type Submission } from '../data/submissions.ts';
 import type { LoadWorker } from '../load/load-worker.ts';
 import { startBenchPostgres } from './bench-postgres.ts';
-import type { ProcessesWorker } from './processes-worker.ts';
 import { type PlatformAddress, type PlatformWorker, type RunMode, SETTINGS } from './run-mode.ts';
 import { startWorker, type Worker } from './worker.ts';
 
@@ -19,8 +18,6 @@ export interface BenchPlatform {
   runMode: RunMode;
   /** The process that runs the platform, or that started the platform's processes. */
   worker: Worker<PlatformWorker>;
-  /** The same worker in the run mode `processes`, undefined in the other. */
-  processesWorker: Worker<ProcessesWorker> | undefined;
   baseUrl: string;
   platformKey: string;
   processes: PlatformAddress['processes'];
@@ -54,12 +51,12 @@ export async function startBenchPlatform(
   const secrets = makeSecrets();
   const databaseUrls = await prepareDatabases(socketUrl, secrets);
 
-  const workers = startPlatformWorker(options);
-  closers.add('platform', workers.worker.close);
+  const worker = startPlatformWorker(options);
+  closers.add('platform', worker.close);
   const loadWorker = startWorker<LoadWorker>('load/load-worker.ts');
   closers.add('load generator', loadWorker.close);
   const settings = { secrets, databaseUrls, settings: SETTINGS };
-  const started = await workers.worker.call('start', { ...settings, dataDir, nodeFlags });
+  const started = await worker.call('start', { ...settings, dataDir, nodeFlags });
   const settled = () => untilSettled(databaseUrls, { newest: NEWEST_EVENTS });
   const { otherTenant: withoutWebhook, ...withWebhook } = await seedDemoData({
     baseUrl: started.baseUrl,
@@ -69,7 +66,7 @@ export async function startBenchPlatform(
   await settled();
   return {
     runMode,
-    ...workers,
+    worker,
     ...started,
     platformKey: secrets.platformKey,
     databaseUrls,
@@ -81,17 +78,10 @@ export async function startBenchPlatform(
   };
 }
 
-function startPlatformWorker({
-  runMode,
-  nodeFlags,
-}: BenchPlatformOptions): Pick<BenchPlatform, 'worker' | 'processesWorker'> {
-  if (runMode === 'one process') {
-    const worker = startWorker<PlatformWorker>('platform/one-process-worker.ts', nodeFlags);
-    return { worker, processesWorker: undefined };
-  }
+function startPlatformWorker({ runMode, nodeFlags }: BenchPlatformOptions): Worker<PlatformWorker> {
+  if (runMode === 'one process') return startWorker('platform/one-process-worker.ts', nodeFlags);
   // This worker only starts the platform's processes, and passes the flags to these.
-  const worker = startWorker<ProcessesWorker>('platform/processes-worker.ts');
-  return { worker, processesWorker: worker };
+  return startWorker('platform/processes-worker.ts');
 }
 
 /** Gives both tenants' writers this many new applications to decide on. */

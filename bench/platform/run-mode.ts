@@ -1,9 +1,7 @@
 /** The two run modes of the platform under measurement, and what the worker of either mode offers. */
 import type { PlatformSettings } from '@creditlane/local/settings';
 
-export const RUN_MODES = ['one process', 'processes'] as const;
-
-export type RunMode = (typeof RUN_MODES)[number];
+export type RunMode = 'one process' | 'processes';
 
 export interface StartOptions extends Omit<PlatformSettings, 'ports'> {
   /** For everything that is stored beside the databases. */

@@ -1,5 +1,5 @@
 /**
- * What a process of each service used, as `npm run bench:scale -- resources` prints it, and what its pod asks for. The
+ * What a process of each service used, as `npm run bench -- resources` prints it, and what its pod asks for. The
  * measurement fails when a service uses more than its pod asks for.
  */
 

@@ -15,8 +15,8 @@ import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { localSettings } from '@creditlane/service/settings';
 import { startService } from '@creditlane/service/start-service';
 import { runSql } from '../data/sql.ts';
+import type { Bench } from '../harness.ts';
 import { startBenchPostgres } from '../platform/bench-postgres.ts';
-import { measureScale, type Scale } from '../scale-subject.ts';
 
 const APPLICANTS = 5_000_000;
 /** Rows of a statement. */
@@ -31,12 +31,12 @@ const RETAILER_ID = randomUUID();
 const OLD = `k1:${randomBytes(32).toString('base64')}`;
 const NEW = `k2:${randomBytes(32).toString('base64')}`;
 
-async function measure(scale: Scale): Promise<void> {
-  const { socketUrl: adminUrl } = await startBenchPostgres(scale.closers);
+export default async function measure(bench: Bench): Promise<void> {
+  const { socketUrl: adminUrl } = await startBenchPostgres(bench.closers);
   const url = (await prepareDatabases(adminUrl, makeSecrets())).applications;
   await (await start(url, `${OLD},${NEW}`)).close();
 
-  scale.print(`inserting ${APPLICANTS} data keys of the new key and ${LEFT} of the old one`);
+  bench.print(`inserting ${APPLICANTS} data keys of the new key and ${LEFT} of the old one`);
   const admin = new URL(adminUrl);
   admin.pathname = new URL(url).pathname;
   // Without foreign keys: the data keys have no applicants.
@@ -49,15 +49,15 @@ async function measure(scale: Scale): Promise<void> {
   const scanStartedMs = performance.now();
   await runSql(url, `SELECT id FROM applicant_keys WHERE sealed_with <> 'k2' LIMIT 200`);
   const scanMs = Math.round(performance.now() - scanStartedMs);
-  scale.print(`reading the table for records of another key: ${scanMs} ms`);
+  bench.print(`reading the table for records of another key: ${scanMs} ms`);
 
   const rotating = await start(url, `${NEW},${OLD}`);
-  scale.limit('start of the service', rotating.startMs, MAX_START_MS, 'ms');
+  bench.limit('start of the service', rotating.startMs, MAX_START_MS, 'ms');
   const rotatedMs = await untilRotated(url);
-  scale.limit(`rotation of ${LEFT} records`, rotatedMs, MAX_ROTATION_MS, 'ms');
+  bench.limit(`rotation of ${LEFT} records`, rotatedMs, MAX_ROTATION_MS, 'ms');
   await rotating.close();
   const rotated = await start(url, NEW);
-  scale.limit('start without the old key', rotated.startMs, MAX_START_MS, 'ms');
+  bench.limit('start without the old key', rotated.startMs, MAX_START_MS, 'ms');
   await rotated.close();
 }
 
@@ -109,5 +109,3 @@ async function untilRotated(url: string): Promise<number> {
     if (elapsedMs > WATCHED_MS) return Number.POSITIVE_INFINITY;
   }
 }
-
-await measureScale(measure);

@@ -8,17 +8,17 @@ import { makeSecrets } from '@creditlane/platform/secrets';
 import { Health } from '@creditlane/runtime/health';
 import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import type { Scale } from '../scale-subject.ts';
+import type { Bench } from '../harness.ts';
 import { startBenchPostgres } from './bench-postgres.ts';
 import { SETTINGS } from './run-mode.ts';
 
 /** Starts the platform with the two tenants of the demo; the webhooks of the first go to `inboxUrl`. */
-export async function startScalePlatform(
-  scale: Scale,
+export async function startPlatformHere(
+  bench: Bench,
   inboxUrl: string,
   postgresSettings: Readonly<Record<string, string>> = {},
 ) {
-  const postgres = await startBenchPostgres(scale.closers, postgresSettings);
+  const postgres = await startBenchPostgres(bench.closers, postgresSettings);
   const { socketUrl: adminUrl, pid: postgresPid } = postgres;
   const secrets = makeSecrets();
   const databaseUrls = await prepareDatabases(adminUrl, secrets);
@@ -27,7 +27,7 @@ export async function startScalePlatform(
   const metrics = new Metrics();
   const { baseUrl, settled } = await startPlatform(
     { ports, secrets, databaseUrls, settings: SETTINGS },
-    { log, closers: scale.closers, metrics, health: new Health() },
+    { log, closers: bench.closers, metrics, health: new Health() },
   );
   const access = { baseUrl, platformKey: secrets.platformKey, inboxUrl };
   const records = await seedDemoData(access);

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HOST } from '@creditlane/local/host';
 import { UsageError } from '@creditlane/local/options';
 import { findFreePorts } from '@creditlane/supervision/free-ports';
+import type { Bench } from '../harness.ts';
 import { SVIX_EVENT_TYPE } from '../load/load-worker.ts';
 import {
   APPLICATIONS,
@@ -15,9 +16,8 @@ import {
   setWriter,
   startLoadWorker,
   startPlatformProgram,
-} from '../measurements/programs-in-turns.ts';
+} from '../load/programs-in-turns.ts';
 import { startBenchPostgres } from '../platform/bench-postgres.ts';
-import { measureScale, type Scale } from '../scale-subject.ts';
 
 const RATES = [
   { perSecond: 50, maxCpuRatio: 2.5 },
@@ -30,20 +30,20 @@ const START_WITHIN_MS = 30_000;
 /** Svix records an attempt directly after its answer. */
 const RECORDED_WITHIN_MS = 500;
 
-async function measure(scale: Scale): Promise<void> {
-  const [server] = process.argv.slice(3);
+export default async function measure(bench: Bench): Promise<void> {
+  const server = bench.argument;
   if (server === undefined) throw new UsageError('Give the path of svix-server after the subject.');
-  const platform = (await startPlatformProgram(scale)).program;
-  const svix = await startSvix(scale, server);
-  await measureInTurns(scale, [platform, svix], RATES);
-  const ofPlatform = await measureMaximum(scale, platform, CALLERS);
-  const ofSvix = await measureMaximum(scale, svix, CALLERS);
-  scale.limit('webhooks at the maximum, svix / platform', ofSvix / ofPlatform, 0.8);
+  const platform = (await startPlatformProgram(bench)).program;
+  const svix = await startSvix(bench, server);
+  await measureInTurns(bench, [platform, svix], RATES);
+  const ofPlatform = await measureMaximum(bench, platform, CALLERS);
+  const ofSvix = await measureMaximum(bench, svix, CALLERS);
+  bench.limit('webhooks at the maximum, svix / platform', ofSvix / ofPlatform, 0.8);
 }
 
 /** Svix with its queue and cache in memory, so that it needs no Redis, and one endpoint for each application. */
-async function startSvix(scale: Scale, server: string): Promise<Program> {
-  const { socketUrl: databaseUrl, pid } = await startBenchPostgres(scale.closers);
+async function startSvix(bench: Bench, server: string): Promise<Program> {
+  const { socketUrl: databaseUrl, pid } = await startBenchPostgres(bench.closers);
   const [port] = await findFreePorts(1, { host: HOST });
   const env = {
     SVIX_DB_DSN: databaseUrl,
@@ -59,14 +59,14 @@ async function startSvix(scale: Scale, server: string): Promise<Program> {
   const child = spawn(server, ['--run-migrations'], { env, stdio: 'ignore' });
   // It may end by itself before.
   const ended = once(child, 'exit');
-  scale.closers.add('svix', async () => {
+  bench.closers.add('svix', async () => {
     child.kill();
     await ended;
   });
   const baseUrl = `http://${HOST}:${port}/api/v1`;
   await untilHealthy(baseUrl);
 
-  const { loadWorker, inboxUrl } = await startLoadWorker(scale);
+  const { loadWorker, inboxUrl } = await startLoadWorker(bench);
   const post = (path: string, body: object) => postJson(baseUrl + path, key, body);
   await post('/event-type/', { name: SVIX_EVENT_TYPE, description: 'A decision' });
   const applicationIds: string[] = [];
@@ -97,5 +97,3 @@ async function postJson(url: string, key: string, body: object): Promise<{ id: s
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
   return (await answer.json()) as { id: string };
 }
-
-await measureScale(measure);

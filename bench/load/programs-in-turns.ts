@@ -1,12 +1,12 @@
 /** Latency and CPU of the platform's webhooks, in turns with those of another program under the same load. */
 import { copySubmission } from '../data/submissions.ts';
 import { vacuumAll } from '../data/vacuum.ts';
-import type { FixedRateLoad } from '../load/load-patterns.ts';
-import type { LoadWorker, Writer } from '../load/load-worker.ts';
+import type { Bench } from '../harness.ts';
 import { startBenchPlatform } from '../platform/bench-platform.ts';
 import { readCpuTimes } from '../platform/cpu-cost.ts';
 import { startWorker, type Worker } from '../platform/worker.ts';
-import type { Scale } from '../scale-subject.ts';
+import type { FixedRateLoad } from './load-patterns.ts';
+import type { LoadWorker, Writer } from './load-worker.ts';
 
 export const APPLICATIONS = 256;
 const ROUNDS = 3;
@@ -35,11 +35,11 @@ type Measured = FixedRateLoad['latencyMs'] & { programCpuMs: number; postgresCpu
 
 /** The platform in one process, and the writer that its load generator uses. */
 export async function startPlatformProgram(
-  scale: Scale,
+  bench: Bench,
 ): Promise<{ program: Program; writer: Writer }> {
   const platform = await startBenchPlatform(
     { runMode: 'one process', nodeFlags: [] },
-    scale.closers,
+    bench.closers,
   );
   const { baseUrl, tenants, databaseUrls, loadWorker, worker, postgresPid, settled } = platform;
   const { key, creditorId } = tenants.withWebhook;
@@ -53,10 +53,10 @@ export async function startPlatformProgram(
 
 /** A load generator of the other program, with the URL of its webhook receiver. */
 export async function startLoadWorker(
-  scale: Scale,
+  bench: Bench,
 ): Promise<{ loadWorker: Worker<LoadWorker>; inboxUrl: string }> {
   const loadWorker = startWorker<LoadWorker>('load/load-worker.ts');
-  scale.closers.add('load generator of the other program', loadWorker.close);
+  bench.closers.add('load generator of the other program', loadWorker.close);
   return { loadWorker, inboxUrl: await loadWorker.call('startReceiver', undefined) };
 }
 
@@ -66,7 +66,7 @@ export async function setWriter(loadWorker: Worker<LoadWorker>, writer: Writer):
 
 /** Prints the figures of both at each rate, and the ratio of their CPU: the median of the rounds. */
 export async function measureInTurns(
-  scale: Scale,
+  bench: Bench,
   [platform, other]: readonly [Program, Program],
   rates: readonly RateInTurns[],
 ): Promise<void> {
@@ -74,24 +74,24 @@ export async function measureInTurns(
   for (const { perSecond, maxCpuRatio } of rates) {
     const cpuRatios: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      const ofPlatform = await printAtRate(scale, platform, perSecond);
-      const ofOther = await printAtRate(scale, other, perSecond);
+      const ofPlatform = await printAtRate(bench, platform, perSecond);
+      const ofOther = await printAtRate(bench, other, perSecond);
       cpuRatios.push(ofPlatform / ofOther);
     }
     const name = `CPU at ${perSecond}/s, platform / ${other.name}`;
-    scale.limit(name, medianOf(cpuRatios), maxCpuRatio);
+    bench.limit(name, medianOf(cpuRatios), maxCpuRatio);
   }
 }
 
 /** Webhooks per second with so many callers, each of which sends again once its webhook has arrived. */
 export async function measureMaximum(
-  scale: Scale,
+  bench: Bench,
   { name, loadWorker, settled }: Program,
   callers: number,
 ): Promise<number> {
   const { perSecond } = await loadWorker.call('closedLoad', { kind: KIND, callers, ...LOAD });
   await settled();
-  scale.print(`${callers} callers ${name.padEnd(13)} ${perSecond.toFixed(0)}/s`);
+  bench.print(`${callers} callers ${name.padEnd(13)} ${perSecond.toFixed(0)}/s`);
   return perSecond;
 }
 
@@ -102,9 +102,9 @@ async function warmUp({ loadWorker, settled, databaseUrls }: Program): Promise<v
 }
 
 /** Returns the CPU time of one webhook in milliseconds. */
-async function printAtRate(scale: Scale, program: Program, perSecond: number): Promise<number> {
+async function printAtRate(bench: Bench, program: Program, perSecond: number): Promise<number> {
   const { p50, p99, programCpuMs, postgresCpuMs } = await measureAt(program, perSecond);
-  scale.print(
+  bench.print(
     `${perSecond}/s ${program.name.padEnd(13)} p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms, ` +
       `CPU ${programCpuMs.toFixed(2)} ms, of PostgreSQL ${postgresCpuMs.toFixed(2)} ms`,
   );

@@ -1,4 +1,6 @@
 /** CPU and latency of the platform's webhooks, in turns with a plain program of the same round trips, without the platform's rules. */
+
+import type { Bench } from '../harness.ts';
 import type { Writer } from '../load/load-worker.ts';
 import {
   measureInTurns,
@@ -6,29 +8,28 @@ import {
   setWriter,
   startLoadWorker,
   startPlatformProgram,
-} from '../measurements/programs-in-turns.ts';
+} from '../load/programs-in-turns.ts';
 import { startBenchPostgres } from '../platform/bench-postgres.ts';
 import type { PlainWorker } from '../platform/plain-worker.ts';
 import { startWorker } from '../platform/worker.ts';
-import { measureScale, type Scale } from '../scale-subject.ts';
 
 const RATES = [
   { perSecond: 50, maxCpuRatio: 5 },
   { perSecond: 700, maxCpuRatio: 2.5 },
 ];
 
-async function measure(scale: Scale): Promise<void> {
-  const platform = await startPlatformProgram(scale);
-  const plain = await startPlainProgram(scale, platform.writer);
-  await measureInTurns(scale, [platform.program, plain], RATES);
+export default async function measure(bench: Bench): Promise<void> {
+  const platform = await startPlatformProgram(bench);
+  const plain = await startPlainProgram(bench, platform.writer);
+  await measureInTurns(bench, [platform.program, plain], RATES);
 }
 
 /** The same load, at the plain program and its own PostgreSQL. */
-async function startPlainProgram(scale: Scale, writer: Writer): Promise<Program> {
-  const { socketUrl: databaseUrl, pid } = await startBenchPostgres(scale.closers);
+async function startPlainProgram(bench: Bench, writer: Writer): Promise<Program> {
+  const { socketUrl: databaseUrl, pid } = await startBenchPostgres(bench.closers);
   const worker = startWorker<PlainWorker>('platform/plain-worker.ts');
-  scale.closers.add('plain program', worker.close);
-  const { loadWorker, inboxUrl } = await startLoadWorker(scale);
+  bench.closers.add('plain program', worker.close);
+  const { loadWorker, inboxUrl } = await startLoadWorker(bench);
   const baseUrl = await worker.call('start', { databaseUrl, inboxUrl });
   await setWriter(loadWorker, { ...writer, baseUrl });
   const pids = { program: worker.pid, postgres: pid() };
@@ -36,5 +37,3 @@ async function startPlainProgram(scale: Scale, writer: Writer): Promise<Program>
   const databaseUrls = { plain: databaseUrl };
   return { name: 'plain program', loadWorker, pids, databaseUrls, settled };
 }
-
-await measureScale(measure);

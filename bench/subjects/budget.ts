@@ -2,12 +2,12 @@
 import { runSql } from '../data/sql.ts';
 import { copySubmission } from '../data/submissions.ts';
 import { vacuumAll } from '../data/vacuum.ts';
+import type { Bench } from '../harness.ts';
 import type { LoadWorker } from '../load/load-worker.ts';
-import { profileSteps, type StepFiles } from '../measurements/cpu-profile.ts';
 import { readCpuTimes } from '../platform/cpu-cost.ts';
-import { startScalePlatform } from '../platform/scale-platform.ts';
+import { profileSteps, type StepFiles } from '../platform/cpu-profile.ts';
+import { startPlatformHere } from '../platform/platform-here.ts';
 import { startWorker } from '../platform/worker.ts';
-import { measureScale, type Scale } from '../scale-subject.ts';
 
 const PER_SECOND = 700;
 const APPLICATIONS = 256;
@@ -46,14 +46,14 @@ const STATEMENTS: readonly (readonly [step: string, database: RegExp, text: RegE
   [INTAKE, /webhooks$/, /INSERT INTO inbox|advisory|WITH (series|high_water_mark)/],
 ];
 
-type Platform = Awaited<ReturnType<typeof startScalePlatform>>;
+type Platform = Awaited<ReturnType<typeof startPlatformHere>>;
 
-async function measure(scale: Scale): Promise<void> {
+export default async function measure(bench: Bench): Promise<void> {
   const loadWorker = startWorker<LoadWorker>('load/load-worker.ts');
-  scale.closers.add('load generator', loadWorker.close);
+  bench.closers.add('load generator', loadWorker.close);
   const inboxUrl = await loadWorker.call('startReceiver', undefined);
   const preload = { shared_preload_libraries: 'pg_stat_statements' };
-  const platform = await startScalePlatform(scale, inboxUrl, preload);
+  const platform = await startPlatformHere(bench, inboxUrl, preload);
   const { databaseUrls, adminUrl, key, creditorId, baseUrl } = platform;
   await runSql(adminUrl, 'CREATE EXTENSION pg_stat_statements');
   const from = { fromUrl: databaseUrls.decisions };
@@ -88,13 +88,13 @@ async function measure(scale: Scale): Promise<void> {
   const nodeMs = (after.nodeMs - before.nodeMs) / webhooks;
   const postgresMs = (after.postgresMs - before.postgresMs) / webhooks;
 
-  scale.print(
+  bench.print(
     `One webhook at ${PER_SECOND}/s, in ms: p50 ${show(measured.latencyMs.p50)}, p99 ${show(measured.latencyMs.p99)}`,
   );
-  printRow(scale, 'step', ['time (mean)', 'CPU of Node', 'CPU of PostgreSQL', 'statements']);
+  printRow(bench, 'step', ['time (mean)', 'CPU of Node', 'CPU of PostgreSQL', 'statements']);
   for (const step of STEPS) {
     const { share = 0, calls = 0 } = statements.get(step) ?? {};
-    printRow(scale, step, [
+    printRow(bench, step, [
       times.get(step),
       (nodeShares.get(step) ?? 0) * nodeMs,
       share * postgresMs,
@@ -102,11 +102,11 @@ async function measure(scale: Scale): Promise<void> {
     ]);
   }
   const calls = [...statements.values()].reduce((sum, step) => sum + step.calls, 0);
-  printRow(scale, 'whole', [measured.latencyMs.mean, nodeMs, postgresMs, calls / webhooks]);
-  scale.print('The time of the result is after the webhook, and no part of the whole.');
+  printRow(bench, 'whole', [measured.latencyMs.mean, nodeMs, postgresMs, calls / webhooks]);
+  bench.print('The time of the result is after the webhook, and no part of the whole.');
   const ofOthers =
     (nodeShares.get(OTHER) ?? 0) * nodeMs + (statements.get(OTHER)?.share ?? 0) * postgresMs;
-  scale.limit('share of CPU of no step', ofOthers / (nodeMs + postgresMs), MAX_OTHER_SHARE);
+  bench.limit('share of CPU of no step', ofOthers / (nodeMs + postgresMs), MAX_OTHER_SHARE);
 }
 
 interface Counters {
@@ -197,12 +197,10 @@ async function readStatementShares(adminUrl: string) {
 const show = (figure: number) => figure.toFixed(2);
 
 function printRow(
-  scale: Scale,
+  bench: Bench,
   name: string,
   cells: readonly (number | string | undefined)[],
 ): void {
   const texts = cells.map((cell) => (typeof cell === 'number' ? cell.toFixed(3) : (cell ?? '–')));
-  scale.print(name.padEnd(32) + texts.map((text) => text.padStart(18)).join(''));
+  bench.print(name.padEnd(32) + texts.map((text) => text.padStart(18)).join(''));
 }
-
-await measureScale(measure);

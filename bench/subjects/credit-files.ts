@@ -1,4 +1,4 @@
-/** The bureaus' answers with 200 trades: how many are read into credit files by one core in a second. */
+/** The bureaus' answers with 200 trades that one core reads into credit files, beside the XML parser alone. */
 import { findPersona, writeAnswer } from '@creditlane/bureau-simulator/personas';
 import {
   FORMATS,
@@ -7,21 +7,7 @@ import {
   readAnswer,
 } from '@creditlane/credit-file/test-formats';
 import { SaxesParser } from 'saxes';
-import type { Plan } from '../plan.ts';
-
-export interface CreditFileResults {
-  equifax: ReadingResults;
-  transUnion: ReadingResults;
-}
-
-export interface ReadingResults {
-  bytes: number;
-  /** By the XML parser alone, which keeps nothing of the answer: the limit. */
-  parsedPerSecond: number;
-  /** Into credit files, from bytes to the values of the interface. */
-  readPerSecond: number;
-  shareOfLimit: number;
-}
+import type { Bench } from '../harness.ts';
 
 const PERSON = { firstName: 'Thea', lastName: 'Thick' };
 const SIN = '046454286';
@@ -31,8 +17,10 @@ const TRADES = 200;
 /** A symmetric order, so that a machine that becomes slower or faster affects both alike. */
 const TURNS = ['parse', 'read', 'read', 'parse'] as const;
 
-export function measureCreditFiles({ warmUpMs, measureMs }: Plan): CreditFileResults {
-  const measure = (name: FormatName) => {
+/** One thread reads the same answer again and again, in turns with the XML parser, which keeps nothing of the answer. */
+export default async function measure(bench: Bench): Promise<void> {
+  const { warmUpMs, measureMs } = bench.plan;
+  for (const name of ['equifax', 'transunion'] satisfies FormatName[]) {
     const { source } = FORMATS[name];
     const body = Buffer.from(thickAnswer(source));
     const answer = readAnswer(name, body, INQUIRY);
@@ -43,12 +31,13 @@ export function measureCreditFiles({ warmUpMs, measureMs }: Plan): CreditFileRes
     for (const turn of TURNS) countPerSecond(work[turn], warmUpMs / TURNS.length);
     const rates = TURNS.map((turn) => countPerSecond(work[turn], measureMs / TURNS.length));
     const [first = 0, second = 0, third = 0, fourth = 0] = rates;
-    const parsedPerSecond = (first + fourth) / 2;
-    const readPerSecond = (second + third) / 2;
-    const shareOfLimit = readPerSecond / parsedPerSecond;
-    return { bytes: body.length, parsedPerSecond, readPerSecond, shareOfLimit };
-  };
-  return { equifax: measure('equifax'), transUnion: measure('transunion') };
+    const parsed = (first + fourth) / 2;
+    const read = (second + third) / 2;
+    bench.figure(`${name}: an answer with ${TRADES} trades`, body.length / 1_000, 'KB');
+    bench.figure(`${name}: XML parser alone`, parsed, '/s');
+    bench.figure(`${name}: read into a credit file`, read, '/s');
+    bench.figure(`${name}:   as a share of the parser alone`, (read / parsed) * 100, '%');
+  }
 }
 
 function thickAnswer(source: 'EQUIFAX' | 'TRANSUNION'): string {

@@ -7,6 +7,7 @@ import { makeDemoApplicant, setDemoCredentials } from '@creditlane/local/demo/de
 import { HOST } from '@creditlane/local/host';
 import { SERVICES } from '@creditlane/platform/services';
 import { createLog } from '@creditlane/runtime/telemetry/log';
+import type { Bench } from '../harness.ts';
 import { runAtFixedRate } from '../load/load-patterns.ts';
 import {
   type BenchPlatform,
@@ -14,7 +15,6 @@ import {
   startBenchPlatform,
 } from '../platform/bench-platform.ts';
 import { readCpuTimes } from '../platform/cpu-cost.ts';
-import { measureScale, type Scale } from '../scale-subject.ts';
 
 const APPLICATIONS = 2_000;
 const LOAD_MS = 40_000;
@@ -28,18 +28,18 @@ const PERSONA = { firstName: 'Thea', lastName: 'Thick' };
 /** By the name of a process. */
 type Figures = Record<string, number>;
 
-async function measure(scale: Scale): Promise<void> {
-  const platform = await startBenchPlatform({ runMode: 'processes', nodeFlags: [] }, scale.closers);
+export default async function measure(bench: Bench): Promise<void> {
+  const platform = await startBenchPlatform({ runMode: 'processes', nodeFlags: [] }, bench.closers);
   const atStart = await cpuMs(platform);
   await prepareWriters(platform, APPLICATIONS);
-  const putOthers = await prepareOthers(platform, scale);
+  const putOthers = await prepareOthers(platform, bench);
   const putDecisions = (measureMs: number) => putDecisionLoad(platform, measureMs);
   // New processes are too slow for the whole load at once.
   await platform.loadWorker.call('warmUp', { kind: DECISION, ...WARM_UP });
   const ofDecisions = await milliCores(platform, putDecisions);
   const ofOthers = await milliCores(platform, putOthers);
   const memory = await residentPeakMib(platform);
-  scale.print(`per second, one load after the other: ${JSON.stringify(LOADS)}`);
+  bench.print(`per second, one load after the other: ${JSON.stringify(LOADS)}`);
   for (const { name } of SERVICES) {
     const measured: MeasuredResources = {
       memoryMib: Math.round(memory[name] ?? Number.NaN),
@@ -47,11 +47,11 @@ async function measure(scale: Scale): Promise<void> {
       startSeconds: Math.round((atStart[name] ?? Number.NaN) / 100) / 10,
     };
     const figures = Object.entries(measured).map(([key, value]) => `${key}: ${value}`);
-    scale.print(`  '${name}': { ${figures.join(', ')} },`);
+    bench.print(`  '${name}': { ${figures.join(', ')} },`);
     const { requests } = resourcesOf(name);
     const [cpu = 0, mib = 0] = [requests.cpu, requests.memory].map((it) => Number.parseInt(it, 10));
-    scale.limit(`memory of ${name}`, measured.memoryMib, mib, 'MiB');
-    scale.limit(`CPU of ${name}`, measured.milliCores, cpu, 'thousandths of a core');
+    bench.limit(`memory of ${name}`, measured.memoryMib, mib, 'MiB');
+    bench.limit(`CPU of ${name}`, measured.milliCores, cpu, 'thousandths of a core');
   }
 }
 
@@ -66,12 +66,12 @@ async function putDecisionLoad({ loadWorker }: BenchPlatform, measureMs: number)
 }
 
 /** Makes the records that the other load needs; the returned function puts it on. */
-async function prepareOthers(platform: BenchPlatform, scale: Scale) {
+async function prepareOthers(platform: BenchPlatform, bench: Bench) {
   const { baseUrl, platformKey, tenants } = platform;
   const { key, applicationId, creditorId, retailerId, retailerUserId } = tenants.withWebhook;
   const log = createLog('bureau simulator', { level: 'warn' });
   const simulator = await startBureauSimulator({ host: HOST, port: 0, log });
-  scale.closers.add('bureau simulator', simulator.close);
+  bench.closers.add('bureau simulator', simulator.close);
   const access = { baseUrl, platformKey, inboxUrl: '' };
   await setDemoCredentials(access, simulator, [retailerId]);
   const person = await makeDemoApplicant(access, tenants.withWebhook, PERSONA);
@@ -166,5 +166,3 @@ async function residentPeakMib({ processes }: BenchPlatform): Promise<Figures> {
   });
   return Object.fromEntries(await Promise.all(reads));
 }
-
-await measureScale(measure);

@@ -8,9 +8,9 @@ import { createLog } from '@creditlane/runtime/telemetry/log';
 import { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import pg from 'pg';
 import { runSql } from '../data/sql.ts';
+import type { Bench } from '../harness.ts';
 import { summarizeTimes } from '../load/latency.ts';
 import { startBenchPostgres } from '../platform/bench-postgres.ts';
-import { measureScale, type Scale } from '../scale-subject.ts';
 
 const WRITERS = 1_000;
 const POOL_SIZE = 10;
@@ -27,8 +27,8 @@ const write = defineStatement('row_write', 'UPDATE rows SET writes = writes + 1 
 type Call = (db: Queryable, id: number) => Promise<unknown>;
 const writeRow: Call = (db, id) => write.run(db, [id]);
 
-async function measure(scale: Scale): Promise<void> {
-  const { socketUrl } = await startBenchPostgres(scale.closers);
+export default async function measure(bench: Bench): Promise<void> {
+  const { socketUrl } = await startBenchPostgres(bench.closers);
   const { decisions: url } = await prepareDatabases(socketUrl, makeSecrets());
   const database = await openDatabase({
     url,
@@ -40,26 +40,26 @@ async function measure(scale: Scale): Promise<void> {
     entities: [],
     migrations: [],
   });
-  scale.closers.add('database', () => database.close());
+  bench.closers.add('database', () => database.close());
   await runSql(url, 'CREATE TABLE rows (id int PRIMARY KEY, writes int)');
   await runSql(url, 'INSERT INTO rows VALUES ($1, 0), ($2, 0)', [HELD, OTHER]);
   const inTurn: Call = (db, id) => database.rowTurns.run(`${id}`, () => writeRow(db, id));
 
   const holder = new pg.Client({ connectionString: url });
   await holder.connect();
-  scale.closers.add('session that holds the row', () => holder.end());
+  bench.closers.add('session that holds the row', () => holder.end());
   await holder.query('BEGIN');
   await holder.query('SELECT FROM rows WHERE id = $1 FOR UPDATE', [HELD]);
-  await callWhileHeld(scale, database, 'without turns', writeRow);
-  const others = await callWhileHeld(scale, database, 'in turns', inTurn);
-  scale.limit('refused calls of others', others.refused, 0);
-  scale.limit('p99 of others', others.p99, MAX_P99_MS, 'ms');
-  scale.limit('p99 of the reserved connections', others.reservedP99, MAX_P99_MS, 'ms');
+  await callWhileHeld(bench, database, 'without turns', writeRow);
+  const others = await callWhileHeld(bench, database, 'in turns', inTurn);
+  bench.limit('refused calls of others', others.refused, 0);
+  bench.limit('p99 of others', others.p99, MAX_P99_MS, 'ms');
+  bench.limit('p99 of the reserved connections', others.reservedP99, MAX_P99_MS, 'ms');
   await holder.query('ROLLBACK');
 }
 
 /** WRITERS clients write the held row, each again when it is refused; another row is written at a fixed rate. */
-async function callWhileHeld(scale: Scale, { pool, reserved }: Database, name: string, call: Call) {
+async function callWhileHeld(bench: Bench, { pool, reserved }: Database, name: string, call: Call) {
   let isOver = false;
   const crowd = Array.from({ length: WRITERS }, async () => {
     while (!isOver) await call(pool, HELD).catch(() => undefined);
@@ -84,10 +84,8 @@ async function callWhileHeld(scale: Scale, { pool, reserved }: Database, name: s
   const { p99: reservedP99 } = summarizeTimes(await Promise.all(ofReserved));
   isOver = true;
   await Promise.all(crowd);
-  scale.print(
+  bench.print(
     `${name}: others p50 ${p50} ms, p99 ${p99} ms, ${refused} refused; reserved connections p99 ${reservedP99} ms`,
   );
   return { p99, reservedP99, refused };
 }
-
-await measureScale(measure);
