@@ -142,6 +142,16 @@ describe('a new application', () => {
       'employmentHistory/0/employmentPhone',
     ],
     [
+      'an address of two lines',
+      { addressHistory: [{ streetName: 'Birch\nOttawa' }] },
+      'addressHistory/0/streetName',
+    ],
+    [
+      'a turned employer',
+      { employmentHistory: [{ employerName: 'Bakery\u202e' }] },
+      'employmentHistory/0/employerName',
+    ],
+    [
       'a postal code with a letter O',
       { addressHistory: [{ postalCode: 'K1O 0B1' }] },
       'addressHistory/0/postalCode',

@@ -11,7 +11,7 @@ import {
   readOwnDestination,
   resumeOwnDestination,
 } from './own-deliveries/destination-state.ts';
-import { listOwnDeliveries } from './own-deliveries/list-own-deliveries.ts';
+import { checkRange, listOwnDeliveries } from './own-deliveries/list-own-deliveries.ts';
 import { toOwnDelivery } from './own-deliveries/own-delivery.ts';
 import { deliveriesOf, findOwnDestination } from './own-deliveries/own-destination.ts';
 import { readOwnDelivery } from './own-deliveries/read-own-delivery.ts';
@@ -35,17 +35,21 @@ export function deliveriesRoutes(deps: OwnDeliveriesDeps): ServiceRoutes {
   const { requests, destinations, eventTypes, sendTestEvent } = deps;
   return implement(DeliveriesService, {
     async listOwnDeliveries(request, call) {
+      const { createdFrom, createdBefore } = request;
+      const times = {
+        createdFrom: createdFrom && readTime(createdFrom),
+        createdBefore: createdBefore && readTime(createdBefore),
+      };
+      checkRange(times);
       const destination = await findOwnDestination(destinations, call);
       if (destination === undefined) return { deliveries: [], nextCursor: '' };
       const db = deliveriesOf(requests, call, destination);
-      const { createdFrom, createdBefore } = request;
       const filter = {
         destination,
         state: stateNameOf(request.state),
         event: request.event || undefined,
         applicationId: request.applicationId || undefined,
-        createdFrom: createdFrom && readTime(createdFrom),
-        createdBefore: createdBefore && readTime(createdBefore),
+        ...times,
       };
       const page = await listOwnDeliveries(db, filter, eventTypes, request);
       return {

@@ -2671,7 +2671,9 @@ export type components = {
          */
         WritableDecisionValue: "BOOKED" | "DOCUMENTS_INCOMPLETE" | "APPROVED" | "CONDITIONALLY_APPROVED" | "WITHDRAWN" | "DECLINED" | "INCOMPLETE" | "PENDING_BANK_CONNECTION";
         Decision: {
+            /** Format: uuid */
             applicationId: string;
+            /** Format: uuid */
             creditorId: string;
             decision: components["schemas"]["DecisionValue"];
             /** Format: date */
@@ -2707,7 +2709,10 @@ export type components = {
             taxProvince?: components["schemas"]["Province"];
         };
         DecisionWrite: {
-            /** @description Must be the application in the path. */
+            /**
+             * Format: uuid
+             * @description Must be the application in the path.
+             */
             applicationId: string;
             decision: components["schemas"]["WritableDecisionValue"];
             firstPaymentDate?: components["schemas"]["PaymentDate"];
@@ -2726,7 +2731,10 @@ export type components = {
             sequence: number;
             /** Format: date-time */
             recordedAt: string;
-            /** @description The integration that recorded it; null where the platform did, as at submission. */
+            /**
+             * Format: uuid
+             * @description The integration that recorded it; null where the platform did, as at submission.
+             */
             integrationId: string | null;
             decision: components["schemas"]["DecisionValue"];
             /** Format: date */
@@ -3150,12 +3158,12 @@ export type components = {
         IntegrationWrite: {
             /** Format: uuid */
             integrationId?: string;
-            name: string;
+            name: components["schemas"]["RecordName"];
             permissions?: components["schemas"]["Permissions"];
             rateLimit?: components["schemas"]["RateLimit"];
         };
         IntegrationChange: {
-            name: string;
+            name: components["schemas"]["RecordName"];
             permissions: components["schemas"]["Permissions"];
             rateLimit?: components["schemas"]["RateLimit"];
         };
@@ -3214,6 +3222,7 @@ export type components = {
             key: string;
         };
         DestinationWrite: {
+            /** Format: uri */
             url: string;
             events?: components["schemas"]["EventFilter"];
             deliveriesPerSecond?: components["schemas"]["DeliveriesPerSecond"];
@@ -3244,11 +3253,12 @@ export type components = {
              */
             overlapEndsAt: string;
         };
+        RecordName: string;
         NameWrite: {
-            name: string;
+            name: components["schemas"]["RecordName"];
         };
         RetailerWrite: {
-            name: string;
+            name: components["schemas"]["RecordName"];
             /**
              * Format: uuid
              * @description The group the retailer belongs to, if any.
@@ -3287,7 +3297,7 @@ export type components = {
             createdFrom?: string;
             /**
              * Format: date-time
-             * @description Only deliveries created before this time.
+             * @description Only deliveries created before this time, which is later than `createdFrom`.
              */
             createdBefore?: string;
         };
@@ -5608,7 +5618,9 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** Format: uuid */
                         applicationId: string;
+                        /** Format: uuid */
                         creditorId: string;
                         incomeStatus?: components["schemas"]["IncomeStatus"];
                         /** Format: date-time */
@@ -5688,7 +5700,9 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** Format: uuid */
                         applicationId: string;
+                        /** Format: uuid */
                         creditorId: string;
                         incomeStatus: components["schemas"]["IncomeStatus"];
                     };
@@ -5805,7 +5819,7 @@ export interface operations {
                  */
                 createdFrom?: string;
                 /**
-                 * @description Only deliveries created before this time.
+                 * @description Only deliveries created before this time, which is later than `createdFrom`.
                  * @example 2026-03-03T00:00:00Z
                  */
                 createdBefore?: string;

@@ -32,6 +32,10 @@ const INCOME_SOURCES = list(
     'WORKERS_COMPENSATION OTHER',
 );
 
+const PLACE_TEXTS = ['apartmentSuite', 'streetNo', 'streetName', 'streetType', 'city'] as const;
+const ADDRESS_TEXTS = [...PLACE_TEXTS, 'addressType', 'pOBoxNumber', 'searchAddress'] as const;
+const EMPLOYMENT_TEXTS = [...PLACE_TEXTS, 'employerName', 'occupation'] as const;
+
 /** Other years are typing errors. */
 const YEARS_OF_BIRTH = [1900, 2100] as const;
 const MAX_AGE_YEARS = 120;
@@ -119,6 +123,7 @@ function readPostalCode(
 }
 
 function readAddress(address: Address, at: string, faults: FieldFaults): Address {
+  for (const name of ADDRESS_TEXTS) faults.checkPrintable(`${at}/${name}`, address[name]);
   faults.checkOneOf(`${at}/direction`, address.direction, DIRECTIONS);
   faults.checkOneOf(`${at}/province`, address.province, PROVINCES);
   faults.checkOneOf(`${at}/residenceType`, address.residenceType, RESIDENCE_TYPES);
@@ -129,6 +134,7 @@ function readAddress(address: Address, at: string, faults: FieldFaults): Address
 }
 
 function readEmployment(employment: Employment, at: string, faults: FieldFaults): Employment {
+  for (const name of EMPLOYMENT_TEXTS) faults.checkPrintable(`${at}/${name}`, employment[name]);
   faults.checkOneOf(`${at}/status`, employment.status, EMPLOYMENT_STATUSES);
   faults.checkOneOf(`${at}/type`, employment.type, EMPLOYMENT_TYPES);
   for (const [index, source] of employment.additionalIncomeSources.entries()) {

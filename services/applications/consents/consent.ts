@@ -104,6 +104,7 @@ function checkTimes(
   }
   if (!isExpiryGiven) return;
   if (expiresAt <= now) faults.add('/expiresAt', 'must be in the future');
+  else if (expiresAt <= capturedAt) faults.add('/expiresAt', 'must be after capturedAt');
   else if (expiresAt > yearsAfter(capturedAt, MAX_YEARS)) {
     faults.add('/expiresAt', `must be at most ${MAX_YEARS} years after capturedAt`);
   }

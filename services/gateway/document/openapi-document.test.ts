@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { openApiDocument, operationsIn } from './openapi-document.ts';
+import {
+  type JsonObject,
+  mergedSchema,
+  openApiDocument,
+  operationsIn,
+} from './openapi-document.ts';
+import { operationsOf } from './operation.ts';
+import type { ValueSchema } from './test-schema-values.ts';
 
 /**
  * The paths of the members without a value, which a comma in unquoted YAML leaves behind. An example and a list
@@ -15,6 +22,61 @@ function findEmpty(value: unknown, path = ''): string[] {
 
 test('no sentence of the document is cut off at a comma', () => {
   expect(findEmpty(openApiDocument())).toEqual([]);
+});
+
+/** The members and parameters with the name of an id that are not described as a UUID. */
+function idsOtherThanUuids(part: unknown, place = ''): string[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const { properties, name = '', schema } = part as JsonObject;
+  const named = typeof schema === 'object' ? { [String(name)]: schema } : properties;
+  const own = Object.entries((named ?? {}) as Record<string, JsonObject>)
+    .map(([member, { items, ...it }]) => [member, (items ?? it) as JsonObject] as const)
+    .filter(([member, it]) => /(?:^id|Ids?)$/.test(member) && it.$ref === undefined)
+    .filter(([, it]) => it.format !== 'uuid')
+    .map(([member]) => `${place}${member}`);
+  const below = Object.entries(part).flatMap(([step, it]) => {
+    const isName = /^[A-Z]/.test(step) && step !== 'X-Request-Id';
+    return idsOtherThanUuids(it, isName ? `${step}.` : place);
+  });
+  return [...own, ...below];
+}
+
+test('every id is described as a UUID, but for the ids of others and those that the specification has as text', () => {
+  const { paths, webhooks, components } = openApiDocument();
+  const found = new Set(idsOtherThanUuids([paths, webhooks, components]));
+  expect([...found].sort()).toEqual([
+    'CreditFile.id',
+    'CreditFileMember.id',
+    'CreditFileParty.id',
+    'CreditFilePullEvidence.callerRequestId',
+    'CreditFilePullEvidence.requestId',
+    'CreditFileRequest.requestId',
+    'EquifaxCredentialsWrite.clientId',
+    'Error.requestId',
+    'ExportedVehicle.id',
+    'Problem.requestId',
+    'RequestId.X-Request-Id',
+    'Vehicle.id',
+    // In the paths of credit files.
+    'applicantId',
+    'applicationId',
+    'fileId',
+  ]);
+});
+
+test('every text of a request has a format, a list of values, or a pattern of what it may hold', () => {
+  const document = openApiDocument();
+  const free = (given: ValueSchema, at: string): string[] => {
+    const schema = mergedSchema(document, given);
+    const { type, items, properties = {}, format, pattern, enum: values } = schema;
+    const below = Object.entries(properties).flatMap(([name, it]) => free(it, `${at}.${name}`));
+    const isFree = type === 'string' && !format && !pattern && !values;
+    return [...(isFree ? [at] : []), ...below, ...(items === undefined ? [] : free(items, at))];
+  };
+  const texts = operationsOf(document).flatMap(({ id, body }) =>
+    body === undefined ? [] : free(body.schema as ValueSchema, id),
+  );
+  expect(texts).toEqual([]);
 });
 
 // OpenAPI Generator 7.23 has these faults. Its Python client could not be imported, lacked operations, or refused last

@@ -92,6 +92,9 @@ type SharedKey = 'x-every-operation' | 'x-every-post';
 const FOLDER = fileURLToPath(new URL('../openapi/', import.meta.url));
 const ROOT = 'openapi.yaml';
 
+/** Without control characters, line and paragraph separators, and characters that change the direction of text. */
+export const ONE_LINE = '^[^\\x00-\\x1F\\x7F-\\x9F\\u2028\\u2029\\u202A-\\u202E\\u2066-\\u2069]*$';
+
 let ownDocument: OpenApiDocument | undefined;
 
 /** The gateway's document. It is read once, which takes a quarter of a second, and shared: nobody changes it. */
@@ -121,6 +124,7 @@ function readOpenApiDocument(): OpenApiDocument {
       addEach(document.components[sort], named, file);
     }
   }
+  limitToOneLine([document.paths, document.components]);
   for (const { method, operation } of operationsIn(document.paths)) {
     const { headers, ...replayable } = everyPost;
     if (method === 'post') {
@@ -174,6 +178,22 @@ export function operationsIn(items: Readonly<Record<string, PathItem>>): PlacedO
       return [{ path, method, operation, parameters }];
     }),
   );
+}
+
+/**
+ * Gives the texts of requests, which have a maxLength, the pattern of one line, where they have none of their own: no text of
+ * several lines, and none with characters that turn the direction of what follows, is taken unless its description says so.
+ */
+function limitToOneLine(part: unknown): void {
+  if (typeof part !== 'object' || part === null) return;
+  const schema = part as { type?: unknown; maxLength?: unknown; pattern?: string };
+  const isRestricted = 'format' in schema || 'enum' in schema || 'pattern' in schema;
+  if (schema.type === 'string' && schema.maxLength !== undefined && !isRestricted) {
+    schema.pattern = ONE_LINE;
+  }
+  for (const [name, member] of Object.entries(part)) {
+    if (!name.startsWith('example')) limitToOneLine(member);
+  }
 }
 
 /** The Markdown of the guides, in the order of their numbers. */

@@ -109,12 +109,21 @@ function validStrings({ format, pattern, minLength = 0, maxLength }: ValueSchema
         .map((date) => date.toISOString());
     default:
   }
-  if (pattern !== undefined) {
+  if (pattern !== undefined && !isText(pattern)) {
     const most = Math.max(minLength, Math.min(maxLength ?? 60, 60));
     return fc.stringMatching(new RegExp(pattern), { maxLength: most });
   }
   const most = Math.max(minLength, Math.min(maxLength ?? MAX_CHARACTERS, MAX_CHARACTERS));
-  return fc.string({ unit: CHARACTER, minLength, maxLength: most });
+  const accepted = new RegExp(pattern ?? '', 'u');
+  return fc.string({ unit: CHARACTER, minLength, maxLength: most }).map((text) => {
+    const line = accepted.test(text) ? text : text.replaceAll(/[\p{Cc}\u2028]/gu, 'x');
+    return accepted.test(line) ? line : 'x'.repeat(Math.max(1, minLength));
+  });
+}
+
+/** Whether a pattern only excludes characters of any text. */
+export function isText(pattern: string): boolean {
+  return pattern.includes('\\x00');
 }
 
 /** A value of another type, or one that no rule of the schema's would accept, anywhere in a valid value. */

@@ -1,6 +1,7 @@
 /** Turns the errors of a validator into messages that name the field as the request spells it. */
 import { type FieldFault, pointerStep } from '@creditlane/rpc/fault';
 import type { ErrorObject } from 'ajv';
+import { ONE_LINE } from './openapi-document.ts';
 
 /** A refused field; `in` tells the kind of parameter, and is absent where `pointer` leads into the body. */
 export type FieldError = FieldFault & { in?: string };
@@ -18,13 +19,17 @@ const FORMATS: Record<string, string> = {
   date: 'a calendar date such as 2026-03-31',
   'date-time': 'a date and time such as 2026-03-31T14:30:00Z',
   email: 'an e-mail address',
-  uri: 'a URL such as https://bureau.example.com',
+  uri: 'a URL such as https://www.example.com',
   uuid: 'a UUID',
 };
 
 /** Words for each pattern that a request must match: a test compares the list with the document. */
 export const PATTERNS: Readonly<Record<string, string>> = {
-  '\\S': 'must not be blank',
+  [ONE_LINE]: 'must not contain control characters',
+  '^ *[^\\s\\x00-\\x1F\\x7F-\\x9F\\u2028\\u2029\\u202A-\\u202E\\u2066-\\u2069][^\\x00-\\x1F\\x7F-\\x9F\\u2028\\u2029\\u202A-\\u202E\\u2066-\\u2069]*$':
+    'must not be blank, nor contain control characters',
+  '^\\s*[^\\s\\x00][^\\x00]*$': 'must not be blank',
+  '^[^\\x00]*$': 'must not contain U+0000',
   '^(20[0-9]{2}|2100)-': 'must be a date of the years 2000 to 2100',
   '^(19[0-9]{2}|20[0-9]{2}|2100)-': 'must be a date of the years 1900 to 2100',
   '^[0-9]{3}[- ]?[0-9]{3}[- ]?[0-9]{3}$': 'must be nine digits with a valid check digit',

@@ -1,6 +1,6 @@
 /** For tests: bodies that are made to be expensive, from the schemas of the OpenAPI document. */
 import { mergedSchema, type OpenApiDocument } from '../document/openapi-document.ts';
-import type { ValueSchema } from '../document/test-schema-values.ts';
+import { isText, type ValueSchema } from '../document/test-schema-values.ts';
 
 export interface HostileBody {
   /** What is hostile, and where it is. */
@@ -139,7 +139,7 @@ function attacksOn(document: OpenApiDocument, schema: ValueSchema): Attack[] {
       }
     }
   }
-  if (schema.format !== undefined || schema.pattern !== undefined) {
+  if (schema.format !== undefined || (schema.pattern && !isText(schema.pattern))) {
     for (const prefix of PREFIXES) {
       for (const unit of UNITS) {
         const text = (bytes: number) => `"${prefix}${repeated(unit, bytes)}!"`;
@@ -213,7 +213,7 @@ function extremeText(
     return `{${texts.join(',')}}`;
   }
   if (kind === 'wrong') return schema.type === 'string' ? '0' : '""';
-  const isFree = maxLength !== undefined && schema.format === undefined && !schema.pattern;
+  const isFree = maxLength !== undefined && !schema.format && isText(schema.pattern ?? '\\x00');
   return isFree ? `"${'\\u00e9'.repeat(maxLength)}"` : validText(document, schema);
 }
 

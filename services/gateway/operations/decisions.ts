@@ -37,8 +37,7 @@ export function decisionOperations(decisions: Client<typeof DecisionsService>) {
     },
 
     async recordDecision({ path, body, context }) {
-      // The interface specification declares a string, not a UUID, so validation did not convert it to lower case.
-      if (body.applicationId.toLowerCase() !== path.applicationId) {
+      if (body.applicationId !== path.applicationId) {
         const message = 'must be the application in the path';
         throw invalidFields('application_id_mismatch', [{ pointer: '/applicationId', message }]);
       }

@@ -97,6 +97,24 @@ describe('GET /webhook-deliveries', () => {
     expect(answer.json.errors).toMatchObject([{ in: 'query', pointer: `/${name}` }]);
     expect(gateway.services.called('listOwnDeliveries')).toEqual([]);
   });
+
+  test.each(['2026-03-31T14:30:00+02:00', '2026-03-31T14:30:00.000+0200'])(
+    'with a + that is not encoded, as in createdFrom=%s, is 400 and says so',
+    async (time) => {
+      const answer = await gateway.send('GET', `${LIST}?createdFrom=${time}`);
+      expect(answer.status).toBe(400);
+      const message = 'has a space where a + was: write it as %2B';
+      expect(answer.json.errors).toEqual([{ in: 'query', pointer: '/createdFrom', message }]);
+    },
+  );
+
+  test('with a range of times that the service refuses is 400 and names the parameter', async () => {
+    const fields = [{ pointer: '/createdBefore', message: 'must be later than createdFrom' }];
+    gateway.services.failures.set('listOwnDeliveries', () => invalid('invalid_range', '', fields));
+    const answer = await gateway.send('GET', `${LIST}?createdFrom=${TIME}&createdBefore=${TIME}`);
+    expect([answer.status, answer.json.code]).toEqual([400, 'invalid_range']);
+    expect(answer.json.errors).toEqual([{ in: 'query', ...fields[0] }]);
+  });
 });
 
 describe('GET /webhook-deliveries/{deliveryId}', () => {

@@ -101,6 +101,20 @@ describe('the list of own deliveries', () => {
     }
   });
 
+  test.each([
+    ['reversed', 5, 2],
+    ['without a time in it', 2, 2],
+  ])('refuses a range of times that is %s', async (_, from, before) => {
+    const range = {
+      createdFrom: timestampFromDate(minute(from)),
+      createdBefore: timestampFromDate(minute(before)),
+    };
+    await expect(list(range)).rejects.toMatchObject({
+      code: 'invalid_range',
+      fields: [{ pointer: '/createdBefore', message: 'must be later than createdFrom' }],
+    });
+  });
+
   test('refuses the cursor of another filter', async () => {
     const { nextCursor: cursor } = await list({ limit: 1 });
     for (const filter of [{ state: DeliveryState.DEAD }, { event: 'applicationBooked' }]) {

@@ -1,11 +1,28 @@
 /** Lists the deliveries to a destination for its owner, newest first, page by page. */
 import type { Queryable } from '@creditlane/postgres/statement';
+import { invalidFields } from '@creditlane/rpc/fault';
 import { cursorAfter, type ListKey, newestBefore } from '@creditlane/rpc/lists/list-cursor';
 import { itemsThatFit, type Page } from '@creditlane/rpc/lists/list-page';
 import { DELIVERY_STATE_NAMES, type DeliveryStateName } from '../delivery-states.ts';
 import type { EventTypes } from '../events/record-ids.ts';
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import { findOwnDeliveries, type OwnDeliveryRow } from '../store/own-deliveries.ts';
+
+/**
+ * Refuses a range of times without a time in it.
+ *
+ * @param at of the pointer to the range
+ * @throws Fault `invalid_range`
+ */
+export function checkRange(
+  { createdFrom, createdBefore }: Record<'createdFrom' | 'createdBefore', Date | null | undefined>,
+  at = '',
+): void {
+  if (!createdFrom || !createdBefore || createdFrom < createdBefore) return;
+  throw invalidFields('invalid_range', [
+    { pointer: `${at}/createdBefore`, message: 'must be later than createdFrom' },
+  ]);
+}
 
 /** A field that is undefined accepts every delivery. */
 export interface DeliveryFilter {

@@ -12,7 +12,7 @@ import {
   ReplayState,
 } from '@creditlane/proto/webhooks/v1/deliveries_service';
 import type { Call } from '@creditlane/rpc/call';
-import { conflict, type Fault, invalidFields, notFound } from '@creditlane/rpc/fault';
+import { conflict, type Fault, notFound } from '@creditlane/rpc/fault';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { DELIVERY_STATES } from '../delivery-states.ts';
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
@@ -28,6 +28,7 @@ import {
   type ReplayJobRow,
   type ReplayJobState,
 } from '../store/replay-jobs.ts';
+import { checkRange } from './list-own-deliveries.ts';
 import { deliveriesOf, destinationIsDisabled, destinationNotFound } from './own-destination.ts';
 
 export interface ReplayJobDeps {
@@ -59,7 +60,7 @@ export async function requestReplayJob(
   call: Call,
 ): Promise<ReplayDeliveriesResponse> {
   if (destination === undefined) throw destinationNotFound();
-  checkRange(filter);
+  checkRange(filter, '/filter');
   const { destinationId } = destination;
   const { identity, requestId } = call;
   const db = deliveriesOf(requests, call, destination);
@@ -136,13 +137,6 @@ export async function cancelReplayJob(
 /** For the jobs that the caller has asked for, whether or not it still has a destination. */
 function replayJobsOf(requests: RequestPool, call: Call) {
   return requests.of(call, { integrations: [call.identity.subject] });
-}
-
-function checkRange({ createdFrom, createdBefore }: ReplayFilter): void {
-  if (createdFrom === null || createdBefore === null || createdFrom < createdBefore) return;
-  throw invalidFields('invalid_range', [
-    { pointer: '/filter/createdBefore', message: 'must be later than createdFrom' },
-  ]);
 }
 
 function toReplay(job: ReplayJobRow) {

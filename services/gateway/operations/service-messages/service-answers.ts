@@ -9,15 +9,15 @@ interface RenamedField {
   in?: 'query';
 }
 
-/** The cursor of a list, which the service refuses when it leads nowhere. */
-const CURSOR: RenamedField = { from: '/cursor', to: '/cursor', in: 'query' };
+/** A list is asked for by query parameters alone: a service may refuse its cursor, or a range of times. */
+const QUERY: RenamedField = { from: '', to: '', in: 'query' };
 
 /** Waits for the page of a list, whose records `dataOf` writes. A service answers with an empty `nextCursor` on the last page. */
 export async function answerPage<Page extends { nextCursor: string }, Item>(
   call: Promise<Page>,
   dataOf: (page: Page) => Item[] | Promise<Item[]>,
 ): Promise<{ data: Item[]; nextCursor: string | null }> {
-  const page = await renameRefusedFields(call, [CURSOR]);
+  const page = await renameRefusedFields(call, [QUERY]);
   return { data: await dataOf(page), nextCursor: page.nextCursor || null };
 }
 
