@@ -63,7 +63,7 @@ async function verify({ settings, database, print }: Context, options: CommandOp
 }
 
 /**
- * The heads in the output of an earlier verification, whose other lines are passed over.
+ * The heads in the output of an earlier verification, or in the log of the service, whose other lines are passed over.
  * @throws CommandOptionError for a file without any, which would compare nothing
  */
 async function readNotedHeads(path: string): Promise<NotedHead[]> {
@@ -82,10 +82,10 @@ async function readNotedHeads(path: string): Promise<NotedHead[]> {
   throw new CommandOptionError(`--noted: ${path} names no head of a chain`);
 }
 
-function notedHeadOf({ retailerId, seq, hash }: Partial<NotedHead>): NotedHead[] {
+function notedHeadOf({ retailerId, seq, hash, signed }: Partial<NotedHead>): NotedHead[] {
   const isHead =
     typeof retailerId === 'string' && typeof seq === 'number' && typeof hash === 'string';
-  return isHead ? [{ retailerId, seq, hash }] : [];
+  return isHead ? [{ retailerId, seq, hash, ...(typeof signed === 'string' && { signed }) }] : [];
 }
 
 async function purge({ settings, database, print }: Context, options: CommandOptions) {

@@ -20,6 +20,8 @@ export interface NotedHead {
   seq: number;
   /** In hex. */
   hash: string;
+  /** The sealed head in base64, as the service logs it, by which the other fields are authentic. */
+  signed?: string;
 }
 
 /** The first record of a chain that is not as it was written, or the place of one that is missing. */
@@ -62,6 +64,9 @@ export function verifyChain(
     const broken = (seq: number, problem: string): Verification => {
       return { kind: 'broken', retailerId, seq, problem };
     };
+    for (const head of noted) {
+      if (!isAuthentic(keyRing, head)) return broken(head.seq, 'the noted head is not authentic');
+    }
     const notedAt = Map.groupBy(noted, ({ seq }) => seq);
     let last: ChainHead = EMPTY_CHAIN;
     for (;;) {
@@ -94,6 +99,19 @@ export function verifyChain(
     }
     return { kind: 'whole', head: { retailerId, seq: last.seq, hash: last.hash.toString('hex') } };
   });
+}
+
+/** False for a signed head that was not sealed as it says. One whose key the ring does not have any more counts as unsigned. */
+function isAuthentic(keyRing: KeyRing, { retailerId, seq, hash, signed }: NotedHead): boolean {
+  if (signed === undefined) return true;
+  try {
+    const head = openHead(keyRing, Buffer.from(signed, 'base64'), retailerId);
+    return head.seq === seq && head.hash.toString('hex') === hash;
+  } catch (error) {
+    if (error instanceof UnknownKeyError) return true;
+    if (error instanceof SealError) return false;
+    throw error;
+  }
 }
 
 /**

@@ -1,4 +1,7 @@
-/** Looks at the end of every chain of the audit log every minute, and exports how many are broken, for an alert. */
+/**
+ * Looks at the end of every chain of the audit log every minute, and exports how many are broken, for an alert. Logs the heads,
+ * so that they stand outside of the database.
+ */
 import { UnknownKeyError } from '@creditlane/crypto/envelope';
 import type { KeyRing } from '@creditlane/crypto/key-ring';
 import type { Database } from '@creditlane/postgres/database';
@@ -8,8 +11,9 @@ import {
 } from '@creditlane/runtime/concurrency/periodic-task';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
-import { findChainEnds } from '../store/audit-log.ts';
+import { type ChainEnd, findChainEnds } from '../store/audit-log.ts';
 import { hashOf } from './audit-record.ts';
+import { type SeenHead, SeenHeads } from './seen-heads.ts';
 import { problemOfHead } from './verify-chain.ts';
 
 /** A chain costs a few reads of indexes, and 20 µs of CPU for its head. */
@@ -32,30 +36,47 @@ interface WatchedHeads {
 
 /**
  * Finds the retailers whose chain does not end as its head says: a head that was changed, set back or deleted, a last record
- * that was changed, and records that were cut off. `verifyChain` alone finds a change of an earlier record.
+ * that was changed, and records that were cut off; and those whose chain lacks a record that `seen` has, also when its head was
+ * set back. `verifyChain` alone finds a change of an earlier record.
  */
-export async function findBrokenHeads({ pool, keyRing, log }: WatchDeps): Promise<WatchedHeads> {
+export async function findBrokenHeads(
+  { pool, keyRing, log }: WatchDeps,
+  seen: SeenHeads,
+): Promise<WatchedHeads> {
   const found: WatchedHeads = { broken: [], unopened: [] };
+  const report = (retailerId: string, problem: string) => {
+    log.error({ retailerId, problem }, 'a chain of the audit log is broken');
+    found.broken.push(retailerId);
+  };
+  const present = new Set<string>();
   for (let after = ''; ; ) {
     const chains = await findChainEnds(pool, after, CHAINS_PER_QUERY);
-    for (const { retailerId, sealed, record, previousHash } of chains) {
-      const isIntact =
-        record === undefined || hashOf(previousHash, record.seq, record).equals(record.hash);
-      const problem = isIntact
-        ? problemOfHead(keyRing, sealed, retailerId, record)
-        : `record ${record.seq} does not match its hash`;
-      if (problem === undefined) continue;
-      if (problem instanceof UnknownKeyError) {
-        found.unopened.push(retailerId);
-        continue;
-      }
-      log.error({ retailerId, problem }, 'a chain of the audit log is broken');
-      found.broken.push(retailerId);
+    const intact: SeenHead[] = [];
+    for (const chain of chains) {
+      const { retailerId, sealed, record } = chain;
+      present.add(retailerId);
+      const problem = problemOfEnd(keyRing, chain);
+      if (problem instanceof UnknownKeyError) found.unopened.push(retailerId);
+      else if (problem !== undefined) report(retailerId, problem);
+      else if (record && sealed)
+        intact.push({ retailerId, seq: record.seq, hash: record.hash, sealed });
     }
+    for (const [retailerId, problem] of await seen.compare(pool, intact))
+      report(retailerId, problem);
     const last = chains.at(-1);
-    if (last === undefined || chains.length < CHAINS_PER_QUERY) return found;
+    if (last === undefined || chains.length < CHAINS_PER_QUERY) break;
     after = last.retailerId;
   }
+  for (const retailerId of seen.missing(present)) report(retailerId, 'the chain is missing');
+  return found;
+}
+
+function problemOfEnd(keyRing: KeyRing, { retailerId, sealed, record, previousHash }: ChainEnd) {
+  const isIntact =
+    record === undefined || hashOf(previousHash, record.seq, record).equals(record.hash);
+  return isIntact
+    ? problemOfHead(keyRing, sealed, retailerId, record)
+    : `record ${record.seq} does not match its hash`;
 }
 
 /**
@@ -68,11 +89,12 @@ export function watchChains({
   nowMs = () => performance.now(),
   ...deps
 }: WatchDeps & { metrics: Metrics; nowMs?: () => number }): PeriodicTask {
+  const seen = new SeenHeads();
   let count = 0;
   let lookedMs = nowMs();
   metrics.gauge(
     'credit_file_broken_audit_chains',
-    'Chains of the audit log that do not end as their heads say.',
+    'Chains of the audit log that do not end as their heads say, or lack a record that the process has seen.',
     [],
     (gauge) => gauge.set(count),
   );
@@ -84,8 +106,9 @@ export function watchChains({
   );
   return startPeriodicTask(EVERY_MS, async () => {
     try {
-      const { broken, unopened } = await findBrokenHeads(deps);
+      const { broken, unopened } = await findBrokenHeads(deps, seen);
       count = broken.length;
+      seen.log(deps.log, nowMs());
       const [retailerId] = unopened;
       if (retailerId === undefined) lookedMs = nowMs();
       else deps.log.warn({ retailerId, chains: unopened.length }, UNOPENED);

@@ -168,6 +168,24 @@ function toRecord({ actorKind: kind, actorId: id, ...record }: RecordRow): Chain
   return { ...record, actor: { kind, id } };
 }
 
+const selectHashes = defineStatement<{ retailerId: string; hash: Buffer }>(
+  'audit_record_hashes',
+  `SELECT record.retailer_id AS "retailerId", record.hash
+   FROM unnest($1::uuid[], $2::bigint[]) AS asked (retailer_id, seq)
+   JOIN audit_records AS record USING (retailer_id, seq)`,
+);
+
+/** By retailer, the hash of one record of its chain; none where the record is missing. */
+export async function findHashes(
+  db: Queryable,
+  places: readonly { retailerId: string; seq: number }[],
+): Promise<Map<string, Buffer>> {
+  const retailerIds = places.map(({ retailerId }) => retailerId);
+  const seqs = places.map(({ seq }) => seq);
+  const rows = await selectHashes.run(db, [retailerIds, seqs]);
+  return new Map(rows.map(({ retailerId, hash }) => [retailerId, hash]));
+}
+
 // Retailers with records and without a head have a chain, too. They are read one by one from the primary key, because the
 // table has many records of each.
 const selectChains = defineStatement<
