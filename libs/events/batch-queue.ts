@@ -1,6 +1,6 @@
 /** The messages that wait in this process for the one handler of a consumer group, which takes them in batches. */
 import { BusClosedError, type SubscribeOptions, type Subscription } from './bus.ts';
-import { type EventMessage, MAX_BATCH_BYTES, sizeOf } from './message.ts';
+import { bytesOf, type EventMessage, MAX_BATCH_BYTES } from './message.ts';
 
 /**
  * A batch is what was queued while the last batch was handled, up to about this many messages and about
@@ -111,7 +111,7 @@ export class BatchQueue {
     let bytes = 0;
     for (const { messages } of this.#queue) {
       count += messages.length;
-      bytes += messages.reduce((sum, message) => sum + sizeOf(message), 0);
+      bytes += bytesOf(messages);
       if (taken > 0 && (count > MAX_BATCH || bytes > MAX_BATCH_BYTES)) break;
       taken += 1;
     }

@@ -49,10 +49,12 @@ export class BusClosedError extends LoggableError {
   override message = 'the event bus is closed';
 }
 
-/** A partition that cannot be written at the moment. */
+/** A partition that cannot be written at the moment, or one key of it. */
 export interface UnwritablePartition {
   topic: string;
   partition: number;
+  /** Set when the events of this key alone cannot be written: the first one is larger than the topic permits. */
+  key?: string;
   /** Whether a message of a later publish belongs to this partition. */
   includes(message: EventMessage): boolean;
   /** Its messages of this publish; `includes` may differ from them once the topic has more partitions. */

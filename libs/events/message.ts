@@ -22,6 +22,9 @@ export interface EventMessage {
  */
 export const MAX_BATCH_BYTES = 512 * 1024;
 
+/** What an event may take: a decision with the longest texts, of characters of four bytes, and as much again for later versions. */
+export const MAX_EVENT_BYTES = 96 * 1024;
+
 /** An upper bound for the size of a message without its key, value and headers. */
 const OVERHEAD_BYTES = 100;
 
@@ -72,6 +75,11 @@ export function sizeOf({ key, headers, value }: EventMessage): number {
   );
   // A UTF-16 code unit takes at most three bytes in UTF-8.
   return OVERHEAD_BYTES + value.byteLength + 3 * (key.length + text);
+}
+
+/** An upper bound for the bytes that the messages take together. */
+export function bytesOf(messages: readonly EventMessage[]): number {
+  return messages.reduce((sum, message) => sum + sizeOf(message), 0);
 }
 
 /** Splits messages, in their order, into batches within the limits. A larger message is a batch of its own. */

@@ -1,7 +1,9 @@
-import { create, toBinary } from '@bufbuild/protobuf';
+import { randomUUID } from 'node:crypto';
+import { create, ScalarType, toBinary } from '@bufbuild/protobuf';
+import { DecisionSchema } from '@creditlane/proto/decisions/v1/decision';
 import { DecisionRecordedSchema } from '@creditlane/proto/decisions/v1/decisions_events';
 import { expect, test } from 'vitest';
-import { toMessage } from './message.ts';
+import { MAX_EVENT_BYTES, sizeOf, toMessage } from './message.ts';
 import { decodeEvent, encodeEvent } from './topics.ts';
 
 const TYPE = 'creditlane.decisions.v1.DecisionRecorded';
@@ -42,4 +44,18 @@ test('a payload that is not an event of its type is refused with an error that n
   expect(() => encodeEvent('toString', {})).toThrow('unknown event type "toString"');
   const garbled = { headers: { ce_type: TYPE }, value: Buffer.from([0xff]) };
   expect(() => decodeEvent(garbled)).toThrow(`the value is not a ${TYPE}`);
+});
+
+test('the largest event takes half of what a topic must permit', () => {
+  const longest = Object.fromEntries(
+    DecisionSchema.fields.map(({ jsonName, scalar }) => {
+      if (scalar !== ScalarType.STRING) return [jsonName, 1];
+      // In UTF-8 each character has four bytes.
+      return [jsonName, '\u{1d4b3}'.repeat(jsonName === 'conditions' ? 10_000 : 200)];
+    }),
+  );
+  const event = { id: randomUUID(), topic: 'creditlane.decisions.v1', type: TYPE } as const;
+  const payload = { applicationId: randomUUID(), decision: longest };
+  const recorded = { ...event, payload, key: payload.applicationId, time: new Date() };
+  expect(sizeOf(toMessage(recorded, 'decisions'))).toBeLessThan(MAX_EVENT_BYTES / 2);
 });

@@ -44,7 +44,7 @@ describeWithKafka(kafka, 'with Kafka', (kafka) => {
   test('a message that is too large is refused, and the next message is published', async () => {
     const bus = createTestBus(await kafka.makeConfig(1));
     await expect(bus.publish([message('large', 2_000_000)])).rejects.toThrow(
-      /decisions\.v1 0 cannot be written: .*larger than the max message size/,
+      /an event of 2000000 bytes is larger than creditlane\.decisions\.v1 permits: .*larger than the max message size/,
     );
     await bus.publish([message('small', 10)]);
     await bus.close();

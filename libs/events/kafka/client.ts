@@ -98,6 +98,13 @@ export function isCoordinatorLoading(error: unknown): boolean {
   return hasCause(error, ({ type }) => COORDINATOR_LOADING.test(String(type)));
 }
 
+const TOO_LARGE = /^(MESSAGE|RECORD_LIST)_TOO_LARGE$/;
+
+/** Whether the messages of a request for one partition are larger together than the topic or the broker permits. */
+export function isTooLarge(error: unknown): boolean {
+  return hasCause(error, ({ type }) => TOO_LARGE.test(String(type)));
+}
+
 /** Whether the error, or one of its causes, passes `test`. The errors of the Kafka protocol have a `type`. */
 function hasCause(error: unknown, test: (error: Error & { type?: unknown }) => boolean): boolean {
   return error instanceof Error && (test(error) || hasCause(error.cause, test));

@@ -2,15 +2,16 @@
 
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
-import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
+import kafkajs, { type Admin, type DescribeConfigResponse, type ITopicConfig } from 'kafkajs';
 import type { KafkaConfig } from '../kafka-config.ts';
+import { MAX_EVENT_BYTES } from '../message.ts';
 import { TOPICS, type TopicDeclaration } from '../topics.ts';
 import { repeatWhileRetriable, withAdmin } from './admin.ts';
 
 /** How long the brokers may take to learn of a topic that the controller has created. */
 const KNOWN_WITHIN_MS = 15_000;
 
-/** A topic exists with fewer partitions or other replicas than declared. */
+/** A topic exists with fewer partitions or other replicas than declared, or takes no message of MAX_EVENT_BYTES. */
 export class TopicMismatchError extends LoggableError {}
 
 export interface EnsureTopicsOptions {
@@ -21,10 +22,13 @@ export interface EnsureTopicsOptions {
 }
 
 type Wanted = Required<ITopicConfig>;
+type TopicSettings = DescribeConfigResponse['resources'][number];
+
+const { TOPIC } = kafkajs.ConfigResourceTypes;
 
 /**
  * Creates missing topics and sets the retention and limits of existing ones; their other settings stay. Throws
- * `TopicMismatchError` when one has fewer partitions or other replicas than declared: more partitions would
+ * `TopicMismatchError` when one has fewer partitions or other replicas than declared, or refuses an event of MAX_EVENT_BYTES: more partitions would
  * send a key's next events elsewhere and so out of order, which only `raisePartitions` prevents, and replicas are for
  * an operator to move. An operator may have raised the partitions above the declared number.
  */
@@ -36,7 +40,9 @@ export async function ensureTopics(options: EnsureTopicsOptions): Promise<void> 
   await withAdmin(config, log, 'the topics could not be ensured', async (admin) => {
     await createMissing(admin, wanted, log);
     await verify(admin, wanted);
-    await updateSettings(admin, wanted, log);
+    const present = await describeSettings(admin, wanted);
+    verifyLimits(present);
+    await updateSettings(admin, wanted, present, log);
   });
 }
 
@@ -97,15 +103,35 @@ async function verify(admin: Admin, wanted: Wanted[]): Promise<void> {
   if (faults.length > 0) throw new TopicMismatchError(faults.join('; '));
 }
 
-/** kafkajs replaces all settings of a topic: the request repeats those that an operator has made. */
-async function updateSettings(admin: Admin, wanted: Wanted[], log: Log): Promise<void> {
-  const type = kafkajs.ConfigResourceTypes.TOPIC;
-  const asked = wanted.map(({ topic }) => ({ type, name: topic }));
+/** The settings of each topic, those that it has from its brokers included. */
+async function describeSettings(admin: Admin, wanted: Wanted[]): Promise<TopicSettings[]> {
+  const asked = wanted.map(({ topic }) => ({ type: TOPIC, name: topic }));
   const describe = () => admin.describeConfigs({ resources: asked, includeSynonyms: false });
-  const described = await repeatWhileRetriable(describe, KNOWN_WITHIN_MS);
+  return (await repeatWhileRetriable(describe, KNOWN_WITHIN_MS)).resources;
+}
+
+/** Where a topic refuses the largest event, its key waits until the limit is raised. */
+function verifyLimits(present: readonly TopicSettings[]): void {
+  const faults = present.flatMap(({ resourceName, configEntries }) => {
+    const limit = configEntries.find(({ configName }) => configName === 'max.message.bytes');
+    const bytes = Number(limit?.configValue ?? Infinity);
+    if (bytes >= MAX_EVENT_BYTES) return [];
+    const fault = `${resourceName} takes messages of ${bytes} bytes and an event may have ${MAX_EVENT_BYTES}`;
+    return [`${fault} (max.message.bytes)`];
+  });
+  if (faults.length > 0) throw new TopicMismatchError(faults.join('; '));
+}
+
+/** kafkajs replaces all settings of a topic: the request repeats those that an operator has made. */
+async function updateSettings(
+  admin: Admin,
+  wanted: Wanted[],
+  present: readonly TopicSettings[],
+  log: Log,
+): Promise<void> {
   const changed = wanted.flatMap(({ topic, configEntries }) => {
-    const present = described.resources.find(({ resourceName }) => resourceName === topic);
-    const ofTopic = present?.configEntries.filter(
+    const described = present.find(({ resourceName }) => resourceName === topic);
+    const ofTopic = described?.configEntries.filter(
       ({ configSource }) => configSource === kafkajs.ConfigSource.TOPIC_CONFIG,
     );
     const settings = new Map(
@@ -114,7 +140,7 @@ async function updateSettings(admin: Admin, wanted: Wanted[], log: Log): Promise
     if (configEntries.every(({ name, value }) => settings.get(name) === value)) return [];
     for (const { name, value } of configEntries) settings.set(name, value);
     const entries = [...settings].map(([name, value]) => ({ name, value }));
-    return [{ type, name: topic, configEntries: entries }];
+    return [{ type: TOPIC, name: topic, configEntries: entries }];
   });
   if (changed.length === 0) return;
   await admin.alterConfigs({ validateOnly: false, resources: changed });

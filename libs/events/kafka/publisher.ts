@@ -2,14 +2,14 @@
 import { withTimeLimit } from '@creditlane/runtime/concurrency/time-limit';
 import type { ISocketFactory, Kafka, Producer } from 'kafkajs';
 import { PartlyPublishedError, type UnwritablePartition } from '../bus.ts';
-import { type EventMessage, split } from '../message.ts';
-import { CLIENT_RETRY, KafkaError } from './client.ts';
+import { bytesOf, type EventMessage, split } from '../message.ts';
+import { CLIENT_RETRY, isTooLarge, KafkaError } from './client.ts';
 import { KeyPartitions, type PartitionMessages } from './key-partitions.ts';
 import { ProducerConnections } from './producer-connections.ts';
 
 const ACKS_FROM_ALL = -1;
 const ACKS_WITHIN_MS = 10_000;
-/** Below a broker's limit for the messages of one request to one partition (1 MiB). */
+/** Below a broker's default limit for the messages of one request to one partition (1 MiB). */
 const MAX_REQUEST_BYTES = 900_000;
 /** A failure counts this long: the relay tries again sooner, unless it has left the events to another relay. */
 const FAILURE_COUNTS_MS = 30_000;
@@ -18,6 +18,12 @@ const FAILURE_COUNTS_MS = 30_000;
 interface OpenProducer {
   producer: Promise<Producer>;
   connections: ProducerConnections;
+}
+
+/** A message that is too large by itself, and Kafka's answer. */
+interface RefusedMessage {
+  message: EventMessage;
+  cause: unknown;
 }
 
 export interface KafkaPublisherOptions {
@@ -40,6 +46,8 @@ export class KafkaPublisher {
   #failedMs: number | undefined;
   /** 'each alone' after a publish that got no answer in time: the next one finds out which partitions are the reason. */
   #nextSends: 'together' | 'each alone' = 'together';
+  /** Half of the smallest request that was too large: more than half of the topic's limit. Until the process ends. */
+  #maxRequestBytes = MAX_REQUEST_BYTES;
 
   constructor(options: KafkaPublisherOptions) {
     this.#options = options;
@@ -59,8 +67,8 @@ export class KafkaPublisher {
   /**
    * Resolves once all in-sync replicas have every message. Messages of one key keep their order, also
    * over several calls when each is awaited before the next. Rejects with `PartlyPublishedError` when only
-   * some partitions cannot be written, and otherwise with `KafkaError`, after the time limit at the latest;
-   * then no message of the call is sent any more.
+   * some partitions cannot be written, or some keys, and otherwise with `KafkaError`, after the time limit at the latest;
+   * then no message of the call is sent any more. What is too large for one request is sent in several.
    */
   async publish(messages: EventMessage[]): Promise<void> {
     const publishing = this.#publish(messages);
@@ -150,14 +158,14 @@ export class KafkaPublisher {
       throw this.#failed(cause);
     }
     const outcomes = await Promise.allSettled(
-      groups.map(({ messages }) => this.#before(deadlineMs, this.#sendAll(open, messages))),
+      groups.map(({ messages }) => this.#before(deadlineMs, this.#sendInParts(open, messages))),
     );
     abandon(open);
     return groups.flatMap((group, index) => {
       const outcome = outcomes[index];
       if (outcome?.status === 'rejected') return [this.#unwritablePartition(group, outcome.reason)];
       this.#unwritableMs.delete(nameOf(group));
-      return [];
+      return [...(outcome?.value.values() ?? [])].map((refused) => unwritableKey(group, refused));
     });
   }
 
@@ -186,8 +194,40 @@ export class KafkaPublisher {
 
   async #sendAll({ producer }: OpenProducer, messages: EventMessage[]): Promise<void> {
     const connected = await producer;
-    for (const request of split(messages, { maxBytes: MAX_REQUEST_BYTES }))
+    for (const request of split(messages, { maxBytes: this.#maxRequestBytes }))
       await this.#send(connected, request);
+  }
+
+  /**
+   * Sends the messages of one partition, in their order. A request that is too large is halved until each message is alone. Resolves
+   * to the keys that have a message which is too large alone. None of the later messages of such a key is sent.
+   */
+  async #sendInParts(
+    { producer }: OpenProducer,
+    messages: readonly EventMessage[],
+  ): Promise<Map<string, RefusedMessage>> {
+    const connected = await producer;
+    const refused = new Map<string, RefusedMessage>();
+    const send = async (part: readonly EventMessage[]): Promise<void> => {
+      for (const request of split(part, { maxBytes: this.#maxRequestBytes })) {
+        const sendable = request.filter(({ key }) => !refused.has(key));
+        const [first] = sendable;
+        if (first === undefined) continue;
+        try {
+          await this.#send(connected, sendable);
+        } catch (cause) {
+          if (!isTooLarge(cause)) throw cause;
+          if (sendable.length === 1) {
+            refused.set(first.key, { message: first, cause });
+          } else {
+            this.#maxRequestBytes = Math.min(this.#maxRequestBytes, bytesOf(sendable) / 2);
+            await send(sendable);
+          }
+        }
+      }
+    };
+    await send(messages);
+    return refused;
   }
 
   #connect(): OpenProducer {
@@ -218,6 +258,18 @@ export class KafkaPublisher {
       })),
     });
   }
+}
+
+/** What was sent before the refused message is published; those of its key behind it are not. */
+function unwritableKey(
+  { topic, partition, messages }: PartitionMessages,
+  { message: refused, cause: reason }: RefusedMessage,
+): UnwritablePartition {
+  const { key, value } = refused;
+  const includes = (message: EventMessage) => message.topic === topic && message.key === key;
+  const failed = messages.slice(messages.indexOf(refused)).filter(includes);
+  const what = `an event of ${value.byteLength} bytes is larger than ${topic} permits`;
+  return { topic, partition, key, includes, failed, cause: new KafkaError(what, reason) };
 }
 
 /** Ends the connections; what was not sent is never sent. */

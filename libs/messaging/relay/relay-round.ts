@@ -110,12 +110,7 @@ export class RelayRounds {
     const prepared = outgoing.size;
 
     await this.#publish([...outgoing.values()], async (failedPartitions, messages) => {
-      const failed = new Set(failedPartitions.flatMap((partition) => partition.failed));
-      for (const [id, { message, span }] of outgoing) {
-        if (!failed.has(message)) continue;
-        span.end('PartlyPublishedError');
-        outgoing.delete(id);
-      }
+      this.#leaveOut(failedPartitions, outgoing);
       this.#unwritable.add(failedPartitions, messages);
     });
     this.#marks.unmarked.add([...outgoing.keys()], leases);
@@ -145,13 +140,34 @@ export class RelayRounds {
     const { outgoing, remaining } = prepareBatch(rows, this.#batchOptions());
     // Other rows may be read without the keys that were blocked, or under the next leases.
     if (outgoing.size === 0) return read.rows.length > 0;
-    await this.#publish([...outgoing.values()], async ([failedPartition]) => {
-      if (failedPartition) throw failedPartition.cause;
-      await this.#besideRounds(() => this.#marks.markNow([...outgoing.keys()], leases));
+    await this.#publish([...outgoing.values()], async (failedPartitions, messages) => {
+      this.#leaveOut(failedPartitions, outgoing);
+      const published = [...outgoing.keys()];
+      if (published.length > 0)
+        await this.#besideRounds(() => this.#marks.markNow(published, leases));
+      // A key of the partition with an event that is too large waits alone from now on.
+      const isAlone = (it: UnwritablePartition) =>
+        it.key !== undefined && !this.#unwritable.has(it);
+      const [failed] = failedPartitions.filter((it) => !isAlone(it));
+      this.#unwritable.add(failedPartitions.filter(isAlone), messages);
+      if (failed) throw failed.cause;
     });
     return (
       remaining.length > 0 || read.rows.length > rows.length || rows.length === MAX_SHARD_BATCH
     );
+  }
+
+  /** Takes the events that were not published out of `outgoing`. */
+  #leaveOut(
+    failedPartitions: readonly UnwritablePartition[],
+    outgoing: Map<number, OutgoingEvent>,
+  ): void {
+    const failed = new Set(failedPartitions.flatMap((partition) => partition.failed));
+    for (const [id, { message, span }] of outgoing) {
+      if (!failed.has(message)) continue;
+      span.end('PartlyPublishedError');
+      outgoing.delete(id);
+    }
   }
 
   async #readKeys(keys: readonly string[]): Promise<UnpublishedRows> {

@@ -1,6 +1,6 @@
 /**
- * The partitions of the event bus that cannot be written at the moment. The relay publishes their events apart from all
- * others, so that only the keys of these partitions wait, until no event of those keys is left.
+ * The partitions of the event bus that cannot be written at the moment, and the keys with an event that is larger than its topic
+ * permits. The relay publishes their events apart from all others, so that only these keys wait, until no event of them is left.
  */
 import type { UnwritablePartition } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
@@ -42,8 +42,9 @@ export class UnwritablePartitions {
     const labels = ['source', 'topic', 'partition'] as const;
     this.#gauge = metrics.gauge('outbox_partition_unwritable_seconds', help, labels, (gauge) => {
       for (const { partition, sinceMs } of this.#waiting.values()) {
-        const { topic, partition: number } = partition;
-        gauge.set({ source, topic, partition: number }, (performance.now() - sinceMs) / 1000);
+        const { topic, partition: number, key } = partition;
+        if (key === undefined)
+          gauge.set({ source, topic, partition: number }, (performance.now() - sinceMs) / 1000);
       }
     });
   }
@@ -53,32 +54,48 @@ export class UnwritablePartitions {
     return [...this.#waiting.values()].flatMap(({ keys }) => [...keys]);
   }
 
-  /** Returns whether the message's partition cannot be written; from then on all events of its key are published apart. */
+  /** Returns whether the message's partition or key cannot be written; from then on all events of its key are published apart. */
   divertIfUnwritable(message: EventMessage): boolean {
-    for (const { partition, keys } of this.#waiting.values()) {
-      if (!partition.includes(message)) continue;
-      keys.add(message.key);
-      return true;
+    let found: WaitingPartition | undefined;
+    for (const waiting of this.#waiting.values()) {
+      const { partition } = waiting;
+      // A key that waits alone does so whether or not its partition can be written.
+      if ((found === undefined || partition.key !== undefined) && partition.includes(message))
+        found = waiting;
     }
-    return false;
+    found?.keys.add(message.key);
+    return found !== undefined;
   }
 
-  /** Publishes the events of these partitions apart, beginning with those of the messages' keys. */
+  /** Whether the events of the partition or key are published apart. */
+  has(partition: UnwritablePartition): boolean {
+    return this.#waiting.has(nameOf(partition));
+  }
+
+  /** Publishes the events of these partitions and keys apart, beginning with those of the messages' keys. */
   add(partitions: readonly UnwritablePartition[], messages: readonly EventMessage[]): void {
     for (const partition of partitions) {
-      const { topic, partition: number, cause: err } = partition;
-      const name = `${topic} ${number}`;
+      const { topic, partition: number, key, failed, cause: err } = partition;
+      const name = nameOf(partition);
       if (this.#waiting.has(name)) continue;
       const waiting: WaitingPartition = {
         partition,
         keys: new Set<string>(),
         sinceMs: performance.now(),
       };
+      if (key === undefined) {
+        this.#options.log.warn(
+          { err, topic, partition: number },
+          'a partition cannot be written; the events of its keys wait, all others are published',
+        );
+      } else {
+        for (const { keys } of this.#waiting.values()) keys.delete(key);
+        this.#options.log.error(
+          { err, topic, partition: number, key, eventId: failed[0]?.headers.ce_id },
+          'an event is larger than its topic permits; the events of its key wait, all others are published',
+        );
+      }
       this.#waiting.set(name, waiting);
-      this.#options.log.warn(
-        { err, topic, partition: number },
-        'a partition cannot be written; the events of its keys wait, all others are published',
-      );
       waiting.running = this.#run(name, waiting);
     }
     for (const message of messages) this.divertIfUnwritable(message);
@@ -91,7 +108,8 @@ export class UnwritablePartitions {
 
   async #run(name: string, { partition, keys }: WaitingPartition): Promise<void> {
     const { publishKeys, onEnd, source, log, stop } = this.#options;
-    const { topic, partition: number } = partition;
+    const { topic, partition: number, key } = partition;
+    const what = key === undefined ? 'partition' : 'key';
     for (let failures = 1; !stop.aborted; ) {
       if (failures > 0) await pause(backoffMs(failures, BACKOFF), stop);
       try {
@@ -99,16 +117,19 @@ export class UnwritablePartitions {
         failures = 0;
       } catch (err) {
         failures += 1;
-        log.debug({ err, topic, partition: number, failures }, 'a partition cannot be written yet');
+        log.debug({ err, topic, partition: number, failures }, `a ${what} cannot be written yet`);
       }
     }
     this.#waiting.delete(name);
     this.#gauge.remove({ source, topic, partition: number });
     if (stop.aborted) return;
     log.info(
-      { topic, partition: number },
-      'the events of a partition are published with all others again',
+      { topic, partition: number, key },
+      `the events of a ${what} are published with all others again`,
     );
     onEnd();
   }
 }
+
+const nameOf = ({ topic, partition, key }: UnwritablePartition): string =>
+  key === undefined ? `${topic} ${partition}` : `${topic} ${partition} ${key}`;
