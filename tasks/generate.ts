@@ -1,6 +1,7 @@
 // `npm run generate`: generates proto/gen from the contracts in proto/creditlane, then services/gateway/gen and
 // libs/client/gen from the OpenAPI document, deploy/compose.yaml, docs/settings.md, the values of the Helm chart and its
-// external-secrets.yaml from the services' manifests, and docs/conformance.md from test/conformance.
+// external-secrets.yaml from the services' manifests, docs/conformance.md from test/conformance, and docs/bureau-formats.md from
+// test/credit-file/bureau-formats.
 import { readFile, writeFile } from 'node:fs/promises';
 import { runTool } from './checks.ts';
 
@@ -21,6 +22,10 @@ const { externalSecrets } = await import('../deploy/chart/external-secrets.ts');
 await writeFile('charts/creditlane/external-secrets.yaml', externalSecrets(SERVICES));
 const { conformancePage } = await import('../test/conformance/conformance-page.ts');
 await writeFile('docs/conformance.md', conformancePage());
+const { bureauFormatsPage } = await import(
+  '../test/credit-file/bureau-formats/bureau-formats-page.ts'
+);
+await writeFile('docs/bureau-formats.md', bureauFormatsPage());
 const types = await runTool(process.execPath, [
   'services/gateway/document/code-generation/generate-types.ts',
 ]);

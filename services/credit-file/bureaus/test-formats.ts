@@ -1,4 +1,9 @@
 /** For tests: both formats with the settings of a new installation, and what they read. */
+import { create } from '@bufbuild/protobuf';
+import {
+  EquifaxCredentialsSchema,
+  EquifaxTransport,
+} from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
 import { readSettings } from '@creditlane/runtime/setting';
 import type { CreditFile } from '../credit-file.ts';
 import { readAnswer as readBody } from './answer/read-answer.ts';
@@ -38,6 +43,15 @@ export const INQUIRY: Inquiry = {
     ],
   },
 };
+
+/** A retailer's credentials at Equifax. */
+export function equifaxCredentials(transport: 'OAUTH' | 'SOAP' | 'FORM') {
+  return create(EquifaxCredentialsSchema, {
+    ...{ customerCode: 'A123', customerNumber: '999ZB12345', securityCode: 'sesame' },
+    ...{ clientId: 'client', clientSecret: 'secret', baseUrl: 'https://sts.example/v1' },
+    transport: EquifaxTransport[transport],
+  });
+}
 
 /** An inquiry about the person of a file. */
 export function inquiryAbout({ subject = {} }: CreditFile): Inquiry {

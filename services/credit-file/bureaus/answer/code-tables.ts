@@ -32,6 +32,7 @@ const PERMITTED = {
   paymentFrequency: values.TRADE_NARRATIVES,
   narrative: NARRATIVES,
   specialService: values.SPECIAL_SERVICE_TYPES,
+  subjectType: new Set(['SUBJECT']),
   error: new Set<string>(['credentials', 'rejected', 'unavailable']),
 } satisfies Record<string, ReadonlySet<string>>;
 

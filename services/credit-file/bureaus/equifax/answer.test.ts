@@ -106,6 +106,19 @@ describe('an answer about persons', () => {
     expect(readFile('equifax', body).match).toEqual(match);
   });
 
+  test('with a subject type that an operator has named is whole', () => {
+    const { equifax: tables } = readCodeTables('equifax: { subjectType: { S: SUBJECT } }');
+    const body = answer(own).replace(
+      '<CNConsumerCreditReport>',
+      '<CNConsumerCreditReport subjectType="S">',
+    );
+    expect(
+      readEquifaxAnswer(parseXml(body), { ...EQUIFAX_OPTIONS, tables }, INQUIRY),
+    ).toMatchObject({
+      match: { kind: 'FULL' },
+    });
+  });
+
   test('with several request numbers, of which one request was sent, prefers the lowest', () => {
     const numbered = (report: string, number: number) =>
       report.replace('<EfxReport>', `<EfxReport reportId="1" requestNumber="${number}">`);

@@ -7,7 +7,6 @@ import { malformed, refusedBy } from '../answer/read-answer.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 import type { BureauAnswer, Inquiry } from '../bureau.ts';
 import { readReport } from './report.ts';
-import { SUBJECT_TYPE } from './request.ts';
 
 export interface EquifaxAnswerOptions extends AnswerValueOptions {
   /** Which of several reports may be the file: the first with a hit and otherwise the first, or the first alone. */
@@ -44,7 +43,7 @@ export function readEquifaxAnswer(
       eligible.map(({ report, requestNumber }) => ({
         ...readWhole(report, options),
         doubts: [
-          ...(isOtherSubjectType(report) ? (['SUBJECT_TYPE'] as const) : []),
+          ...(isOtherSubjectType(report, options) ? (['SUBJECT_TYPE'] as const) : []),
           // One request was sent, so that reports with several numbers answer requests of somebody else, too.
           ...(requestNumber !== undefined && requestNumber !== lowest
             ? (['REQUEST_NUMBER'] as const)
@@ -64,10 +63,10 @@ function lowestOf(numbers: readonly (string | undefined)[]): string | undefined 
   return given.toSorted((one, other) => Number(one) - Number(other))[0];
 }
 
-/** A report without a subject type, or with the one that was sent, is about the person of the inquiry. */
-function isOtherSubjectType({ attributes }: XmlElement): boolean {
+/** A report without a subject type is about the person of the inquiry, too. */
+function isOtherSubjectType({ attributes }: XmlElement, { tables }: EquifaxAnswerOptions): boolean {
   const type = attributes.subjectType?.trim().toUpperCase() ?? '';
-  return type !== '' && type !== SUBJECT_TYPE;
+  return type !== '' && tables.codes.subjectType.get(type) !== 'SUBJECT';
 }
 
 function isCoded(element: XmlElement | undefined): boolean {

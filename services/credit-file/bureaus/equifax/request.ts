@@ -19,9 +19,6 @@ export interface EquifaxRequestOptions {
   readonly soapNamespace: string;
 }
 
-/** The person whom an inquiry is about; an answer repeats it. */
-export const SUBJECT_TYPE = 'SUBJ';
-
 const NAMESPACE = 'http://www.equifax.ca/XMLSchemas/CustToEfx';
 const SOAP_NAMESPACE = 'http://www.w3.org/2003/05/soap-envelope';
 const FORM = 'application/x-www-form-urlencoded';
@@ -110,7 +107,7 @@ function writeInquiry(
     textElement('SecurityCode', securityCode),
   ].join('');
   const request = [
-    `<Subjects><Subject subjectType="${SUBJECT_TYPE}">${person}</Subject>`,
+    `<Subjects><Subject subjectType="SUBJ">${person}</Subject>`,
     `<Addresses>${subject.addresses.map(writeAddress).join('')}</Addresses></Subjects>`,
     textElement('CustomerReferenceNumber', sentReferenceOf(inquiry, options)),
     '<ECOAInquiryType>I</ECOAInquiryType><JointAccessIndicator>N</JointAccessIndicator>',

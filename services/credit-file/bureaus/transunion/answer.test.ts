@@ -18,32 +18,6 @@ const trade = (contents: string) =>
   readFile('transunion', transUnionAnswer(`<Trades><Trade>${contents}</Trade></Trades>`));
 
 test.each([
-  ['Type', 'R', { portfolioType: 'REVOLVING_OR_OPTION' }],
-  ['Type', 'I', { portfolioType: 'INSTALMENT' }],
-  ['Type', 'O', { portfolioType: 'OPEN_ACCOUNT' }],
-  ['Type', 'M', { portfolioType: 'MORTGAGE' }],
-  ['Type', 'C', { portfolioType: 'LINE_OF_CREDIT' }],
-  ['MOP', '00', { paymentRate: 'TOO_NEW_TO_RATE' }],
-  ['MOP', '01', { paymentRate: 'PAID_AS_AGREED_AND_UP_TO_DATE' }],
-  ['MOP', '02', { paymentRate: 'NOT_MORE_THAN_ONE_PAYMENT_PAST_DUE' }],
-  ['MOP', '03', { paymentRate: 'NOT_MORE_THAN_TWO_PAYMENTS_PAST_DUE' }],
-  ['MOP', '04', { paymentRate: 'THREE_OR_MORE_PAYMENTS_PAST_DUE' }],
-  ['MOP', '05', { paymentRate: 'AT_LEAST_120_DAYS_OVERDUE_BUT_NOT_RATED_9' }],
-  ['MOP', '07', { paymentRate: 'MAKING_REGULAR_PAYMENTS_UNDER_CONSOLIDATION_ORDER' }],
-  ['MOP', '08', { paymentRate: 'REPOSSESSION' }],
-  ['MOP', '09', { paymentRate: 'BAD_DEBT_PLACED_FOR_COLLECTION' }],
-  ['Joint', 'I', { association: 'INDIVIDUAL' }],
-  ['Narrative1', 'HC', { narratives: ['AMOUNT_IN_HC_COLUMN_IS_CREDIT_LIMIT'] }],
-  ['Narrative2', 'PD', { narratives: ['ACCOUNT_PAID'] }],
-  ['Frequency', 'M', { narratives: ['MONTHLY_PAYMENTS'] }],
-  ['Frequency', 'B', { narratives: ['BI_WEEKLY_PAYMENTS'] }],
-])('%s %s of a trade gives %o', (name, code, fields) => {
-  const { file, unknownCodes } = trade(`<${name}>${code} </${name}>`);
-  expect(file.trades).toEqual([fields]);
-  expect(unknownCodes).toEqual([]);
-});
-
-test.each([
   ['MOP', '06'],
   ['MOP', '1'],
   ['Joint', 'C'],
