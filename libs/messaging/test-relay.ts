@@ -44,7 +44,7 @@ export function recordingBus(): RecordingBus {
 }
 
 export interface TestRelayOptions
-  extends Pick<RelayOptions, 'pollMs' | 'leaseMs' | 'stepBackAfterMs'> {
+  extends Pick<RelayOptions, 'pollMs' | 'leaseMs' | 'stepBackAfterMs' | 'keepsDeadLetters'> {
   log?: Log;
   /** Replaces that of the database. */
   reserved?: pg.Pool;

@@ -37,7 +37,9 @@ export async function startDecisions({
 }: DecisionsContext) {
   const { log, metrics, closers, health } = process;
   const { pool, requests } = database;
-  const relay = startRelay({ database, bus, source: SERVICE, log, metrics });
+  // Of all events only these may be large: the others consist of ids, times and terms.
+  const keepsDeadLetters = true;
+  const relay = startRelay({ database, bus, source: SERVICE, keepsDeadLetters, log, metrics });
   closers.own('decisions relay', relay);
   const wakeRelay = () => relay.wake();
   const purges = [purgeIdempotency];

@@ -19,7 +19,7 @@ const MAX_LISTED = 100;
 const MAX_REASON = 500;
 
 const NOT_REDRIVABLE =
-  'no dead letter has this number, or it is handled, has a redrive under way, or its message has no id';
+  'no dead letter has this number, or it is handled, has a redrive under way, its message has no id, or the relay tries it by itself';
 const NOT_DISCARDABLE =
   'no dead letter has this number, or it is handled, or has a redrive under way';
 

@@ -1,5 +1,6 @@
 /**
- * Dead letters: events that a consumer could not handle, stored whole with the reason, for an operator.
+ * Dead letters: events that a consumer could not handle, stored whole with the reason, for an operator. So are the events that the
+ * relay could not publish (`OUTBOX_CONSUMER`), which stay in the outbox, too.
  *
  * An operator redrives a dead letter (redrives.ts): the running consumer gets its message again, in a version
  * that can handle it. The inbox does not contain the event, because its row was rolled back with the failed
@@ -30,29 +31,37 @@ export const createDeadLettersSql: readonly string[] = [
   `CREATE UNIQUE INDEX dead_letters_event ON dead_letters (consumer, (headers ->> 'ce_id'))`,
 ];
 
+/**
+ * Stands for a consumer at events that are larger than their topic permits. The relay tries them again by itself; one that an
+ * operator discards is not published, and holds up its key no more.
+ */
+export const OUTBOX_CONSUMER = 'outbox';
+
 const MAX_REASON_LENGTH = 2_000;
 /** In UTF-16 code units. An entry of the index of `ce_id` may have 2,700 bytes. */
 const MAX_HEADER_LENGTH = 500;
 
-const insertDeadLetter = defineStatement(
+const insertDeadLetter = defineStatement<{ isHandled: boolean }>(
   'dead_letter_park',
   `INSERT INTO dead_letters (consumer, topic, key, headers, value, reason)
    VALUES ($1, $2, $3, $4, $5, $6)
    -- A later attempt may fail for another reason, and that of the running version is the one to read.
-   ON CONFLICT (consumer, (headers ->> 'ce_id')) DO UPDATE SET reason = excluded.reason`,
+   ON CONFLICT (consumer, (headers ->> 'ce_id')) DO UPDATE SET reason = excluded.reason
+   RETURNING handled_at IS NOT NULL AS "isHandled"`,
 );
 
 /**
  * Stores a message with the error of its handling; a repeated message that has a `ce_id` is stored once. A message of any bytes
  * can be stored, because one that cannot would hold up its partition: a header longer than MAX_HEADER_LENGTH is cut and ends with
- * a digest of its text, and NUL, which PostgreSQL does not store in a text, is stored as U+FFFD.
+ * a digest of its text, and NUL, which PostgreSQL does not store in a text, is stored as U+FFFD. Resolves to whether it counts as
+ * handled, as one that was given up does.
  */
 export async function storeDeadLetter(
   pool: pg.Pool,
   consumer: string,
   message: EventMessage,
   error: unknown,
-): Promise<void> {
+): Promise<boolean> {
   const { topic, key, headers, value } = message;
   const reason = storableText(reasonOf(error).slice(0, MAX_REASON_LENGTH));
   const storable = Object.entries(headers).map(([name, text]) => [
@@ -60,14 +69,9 @@ export async function storeDeadLetter(
     storableHeader(text),
   ]);
   const storedHeaders = JSON.stringify(Object.fromEntries(storable));
-  await insertDeadLetter.run(pool, [
-    consumer,
-    topic,
-    storableText(key),
-    storedHeaders,
-    value,
-    reason,
-  ]);
+  const values = [consumer, topic, storableText(key), storedHeaders, value, reason];
+  const [stored] = await insertDeadLetter.run(pool, values);
+  return stored?.isHandled === true;
 }
 
 /** A digest keeps long texts that begin alike apart: the ids of two messages must not become one. */
@@ -108,6 +112,17 @@ export const markAppliedDeadLetters = definePurge(
      WHERE handled_at IS NULL AND parked_at > now() - interval '1 day'
        AND (SELECT true FROM inbox WHERE inbox.consumer = letter.consumer
          AND event_id = CASE WHEN pg_input_is_valid(headers ->> 'ce_id', 'uuid') THEN (headers ->> 'ce_id')::uuid END)
+     LIMIT ${PURGE_BATCH_ROWS}))`,
+);
+
+/** Records as handled the events of the outbox that have been published since. The index of keys finds those that still wait. */
+export const markPublishedDeadLetters = definePurge(
+  'dead_letter_mark_published',
+  `UPDATE dead_letters SET handled_at = now() WHERE id = ANY (ARRAY(
+     SELECT id FROM dead_letters AS letter
+     WHERE handled_at IS NULL AND consumer = '${OUTBOX_CONSUMER}' AND NOT EXISTS (
+       SELECT FROM outbox WHERE published_at IS NULL AND outbox.key = letter.key
+         AND event_id = (headers ->> 'ce_id')::uuid)
      LIMIT ${PURGE_BATCH_ROWS}))`,
 );
 

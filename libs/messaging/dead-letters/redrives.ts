@@ -7,6 +7,7 @@ import { runPipeline } from '@creditlane/postgres/pipeline';
 import { defineStatement, type Queryable } from '@creditlane/postgres/statement';
 import { isCanonicalUuid } from '@creditlane/runtime/ids';
 import type pg from 'pg';
+import { OUTBOX_CONSUMER } from './dead-letters.ts';
 
 /** The SQL statements of a migration that creates the redrives of dead letters. */
 export const createRedrivesSql: readonly string[] = [
@@ -35,12 +36,12 @@ export interface RedriveFilter {
 /** Requests per statement, so that each ends within the time of a statement. */
 const MAX_REQUESTED = 1_000;
 
-// An event without an id can never be handled: the inbox recognises events by it.
+// An event without an id can never be handled: the inbox recognises events by it. The relay tries its own by itself.
 const insertRequests = defineStatement<{ id: number; requested: boolean }>(
   'redrive_request',
   `WITH chosen AS (
      SELECT id FROM dead_letters
-     WHERE handled_at IS NULL AND headers ->> 'ce_id' IS NOT NULL AND id > $4
+     WHERE handled_at IS NULL AND headers ->> 'ce_id' IS NOT NULL AND id > $4 AND consumer <> '${OUTBOX_CONSUMER}'
        AND ($2::bigint IS NULL OR id = $2) AND ($3::text IS NULL OR headers ->> 'ce_type' = $3)
      ORDER BY id LIMIT ${MAX_REQUESTED}
    ), inserted AS (

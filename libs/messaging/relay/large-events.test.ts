@@ -1,9 +1,13 @@
 // An event that is larger than its topic permits holds up the events of its own key only.
 import { PartlyPublishedError, type UnwritablePartition } from '@creditlane/events/bus';
 import type { EventMessage } from '@creditlane/events/message';
+import { runPurge } from '@creditlane/postgres/retention';
 import type { OpenTestDatabase } from '@creditlane/postgres/test-open-database';
 import { createLog } from '@creditlane/runtime/telemetry/log';
+import { LoggableError } from '@creditlane/runtime/telemetry/loggable-error';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { markPublishedDeadLetters } from '../dead-letters/dead-letters.ts';
+import { discardDeadLetter, requestRedrives } from '../dead-letters/redrives.ts';
 import { appendToOutbox } from '../outbox.ts';
 import { openMessagingTestDatabase } from '../test-messaging-database.ts';
 import {
@@ -36,7 +40,7 @@ beforeEach(async () => {
     if (refused.length > 0) throw new PartlyPublishedError(refused);
   };
   log = createLog('test', { level: 'silent' });
-  relay = startTestRelay(db, bus, { log });
+  relay = startTestRelay(db, bus, { log, keepsDeadLetters: true });
 });
 
 /** As the Kafka bus says it: what is larger than the limit, with the later messages of its key. */
@@ -46,7 +50,7 @@ function refusedKeys(batch: readonly EventMessage[]): UnwritablePartition[] {
     const first = messages.findIndex(isLarge);
     if (first === -1) return [];
     const includes = (message: EventMessage) => message.key === key;
-    const cause = new Error('an event is larger than its topic permits');
+    const cause = new LoggableError('an event is larger than its topic permits');
     return [{ topic: TOPIC, partition: 7, key, includes, failed: messages.slice(first), cause }];
   });
 }
@@ -120,4 +124,43 @@ test('an event that is too large does not hold up the other keys of a partition 
   limitBytes = Infinity;
   await relay.settled();
   expect(sequencesOf('a')).toEqual([1]);
+});
+
+interface DeadLetter {
+  id: number;
+  reason: string;
+  isHandled: boolean;
+}
+
+async function deadLetters(): Promise<DeadLetter[]> {
+  const { rows } = await db.pool.query(
+    `SELECT id, split_part(reason, E'\\n', 1) AS reason, handled_at IS NOT NULL AS "isHandled" FROM dead_letters
+     WHERE consumer = 'outbox' AND key = 'a' AND topic = $1`,
+    [TOPIC],
+  );
+  return rows;
+}
+
+test('an event that is too large is a dead letter with the reason until it is published, and no redrive is needed', async () => {
+  await append(large('a', 1));
+  const reason = expect.stringContaining('an event is larger than its topic permits');
+  await expect.poll(deadLetters, WITHIN).toMatchObject([{ reason, isHandled: false }]);
+  expect(await db.metrics.text()).toContain('dead_letters{consumer="outbox"} 1');
+  expect(await requestRedrives(db.pool, { id: undefined, type: undefined }, 'Ana')).toEqual([]);
+  await runPurge(db.pool, markPublishedDeadLetters);
+  expect(await deadLetters()).toMatchObject([{ isHandled: false }]);
+  limitBytes = Infinity;
+  await relay.settled();
+  await runPurge(db.pool, markPublishedDeadLetters);
+  expect(await deadLetters()).toMatchObject([{ isHandled: true }]);
+});
+
+test('an event whose dead letter is discarded is not published, and the later ones of its key are', async () => {
+  await append(decisionEvent('a', 1), large('a', 2), decisionEvent('a', 3));
+  await expect.poll(async () => (await deadLetters()).length, WITHIN).toBe(1);
+  const [{ id }] = (await deadLetters()) as [DeadLetter];
+  const given = { requestedBy: 'Ana', reason: 'no topic takes it' };
+  expect(await discardDeadLetter(db.pool, id, given)).toBe(true);
+  await relay.settled();
+  expect(sequencesOf('a')).toEqual([1, 3]);
 });

@@ -14,6 +14,7 @@ import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import { endSpansAfter } from '@creditlane/runtime/telemetry/tracing';
 import type pg from 'pg';
+import { OUTBOX_CONSUMER, storeDeadLetter } from '../dead-letters/dead-letters.ts';
 import { type OutgoingEvent, prepareBatch } from './outgoing-events.ts';
 import type { PublicationMarks } from './publication-marks.ts';
 import { ReadPosition } from './read-position.ts';
@@ -38,6 +39,8 @@ export interface RoundOptions {
   bus: EventBus;
   shardLeases: ShardLeases;
   marks: PublicationMarks;
+  /** See RelayOptions. */
+  keepsDeadLetters: boolean;
   /** The `ce_source` of the events: the service whose outbox this is. */
   source: string;
   log: Log;
@@ -140,6 +143,7 @@ export class RelayRounds {
     const { outgoing, remaining } = prepareBatch(rows, this.#batchOptions());
     // Other rows may be read without the keys that were blocked, or under the next leases.
     if (outgoing.size === 0) return read.rows.length > 0;
+    const ids = new Map([...outgoing].map(([id, { message }]) => [message, id]));
     await this.#publish([...outgoing.values()], async (failedPartitions, messages) => {
       this.#leaveOut(failedPartitions, outgoing);
       const published = [...outgoing.keys()];
@@ -150,11 +154,32 @@ export class RelayRounds {
         it.key !== undefined && !this.#unwritable.has(it);
       const [failed] = failedPartitions.filter((it) => !isAlone(it));
       this.#unwritable.add(failedPartitions.filter(isAlone), messages);
-      if (failed) throw failed.cause;
+      const refused = failed && (await this.#findGivenUp(failed));
+      const givenUpId = refused && ids.get(refused);
+      if (failed && givenUpId === undefined) throw failed.cause;
+      if (givenUpId !== undefined)
+        await this.#besideRounds(() => this.#marks.markNow([givenUpId], leases));
     });
     return (
       remaining.length > 0 || read.rows.length > rows.length || rows.length === MAX_SHARD_BATCH
     );
+  }
+
+  /**
+   * Keeps the event that is too large as a dead letter. Returns it when an operator has discarded the dead letter: it then counts as
+   * published.
+   */
+  async #findGivenUp({ key, failed, cause }: UnwritablePartition) {
+    const { keepsDeadLetters, reserved, log } = this.#options;
+    const [refused] = failed;
+    if (!keepsDeadLetters || key === undefined || refused === undefined) return undefined;
+    const isGivenUp = await this.#besideRounds(() =>
+      storeDeadLetter(reserved, OUTBOX_CONSUMER, refused, cause),
+    );
+    if (!isGivenUp) return undefined;
+    const fields = { key, eventId: refused.headers.ce_id };
+    log.warn(fields, 'an event that was discarded as a dead letter is not published');
+    return refused;
   }
 
   /** Takes the events that were not published out of `outgoing`. */

@@ -14,6 +14,11 @@ import { WakeSignal } from '@creditlane/runtime/concurrency/wake-signal';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import type { Metrics } from '@creditlane/runtime/telemetry/metrics';
 import type pg from 'pg';
+import {
+  markPublishedDeadLetters,
+  OUTBOX_CONSUMER,
+  observeDeadLetters,
+} from '../dead-letters/dead-letters.ts';
 import { hasUnpublishedEvents, unpublishedSql } from '../outbox.ts';
 import { earlierOutbox, OUTBOX_PARTITIONS, purgeOutbox } from '../outbox-by-day.ts';
 import { PublicationMarks } from './publication-marks.ts';
@@ -38,6 +43,8 @@ export interface RelayOptions {
   source: string;
   log: Log;
   metrics: Metrics;
+  /** Whether an event that is larger than its topic permits is kept as a dead letter, in a database that has their table. */
+  keepsDeadLetters?: boolean;
   /** How late an event is published, at most, whose wake-up was lost. */
   pollMs?: number;
   /** How long a relay that renews nothing keeps its shards. */
@@ -62,23 +69,25 @@ export interface Relay {
  */
 export function startRelay(options: RelayOptions): Relay {
   const { log, source, metrics, pollMs = POLL_MS, leaseMs } = options;
-  const { stepBackAfterMs = STEP_BACK_AFTER_MS } = options;
+  const { stepBackAfterMs = STEP_BACK_AFTER_MS, keepsDeadLetters = false } = options;
   const { pool, reserved } = options.database;
   const woken = new WakeSignal();
   const wakeRounds = () => woken.signal();
   const notifications = new RelayNotifications(reserved, log, wakeRounds);
   const shardLeases = new ShardLeases(reserved, log, notifications, wakeRounds, leaseMs);
-  const retention = startRetention({ pool, log, purges: [purgeOutbox] });
+  const purges = keepsDeadLetters ? [purgeOutbox, markPublishedDeadLetters] : [purgeOutbox];
+  const retention = startRetention({ pool, log, purges });
   const tables = [OUTBOX_PARTITIONS];
   const earlier = [earlierOutbox()];
   const partitions = startPartitions({ pool, log, metrics, service: source, tables, earlier });
   measureBacklog(pool, source, metrics);
+  if (keepsDeadLetters) observeDeadLetters(metrics, pool, OUTBOX_CONSUMER);
   measureLeases(shardLeases, source, metrics);
   const roundEnded = new WakeSignal();
   const stop = new AbortController();
   const marks = new PublicationMarks({ pool: reserved, shardLeases, source, log, metrics });
   const parts = { reserved, shardLeases, marks, wake: wakeRounds, stop: stop.signal };
-  const rounds = new RelayRounds({ ...options, ...parts, pollMs });
+  const rounds = new RelayRounds({ ...options, ...parts, keepsDeadLetters, pollMs });
 
   const run = async () => {
     /** When the first of the rounds failed after which none with shards has succeeded. */
