@@ -604,7 +604,7 @@ export type paths = {
         post?: never;
         /**
          * Erase an applicant
-         * @description Erases the applicant's personal data and destroys the key with which the applicant's credit files are encrypted. From the answer on *Read a credit file* finds nothing, links to documents lead to none, a pull that is under way stores no file, and a request for a new one is refused. The application stays readable: of the applicant it has the id and `erasedAt`. It takes no further submission, consent to an inquiry or export (error code applicant_erased), and the payloads of its earlier exports are deleted, those of the other applicant with them: deliveries that are still to be sent or replayed end as dead. Who pulled and read what stays recorded, without personal data. Erasing again changes nothing. An applicant whom the retailer does not have is 404 `applicant_not_found`. After 503 the erasure has begun, and is completed as soon as the platform can.
+         * @description Erases the applicant's personal data and destroys the key with which the applicant's credit files are encrypted. From the answer on *Read a credit file* finds nothing, links to documents lead to none, a pull that is under way stores no file, and a request for a new one is refused. The application stays readable: of the applicant it has the id and `erasedAt`. It takes no further submission, consent to an inquiry or export (error code applicant_erased), and the payloads of its earlier exports are deleted, those of the other applicant with them: deliveries that are still to be sent or replayed end as dead. Who pulled and read what stays recorded, without personal data. Erasing again changes nothing. An applicant whom the retailer does not have is 404 (error code applicant_not_found). After 503 the erasure has begun, and is completed as soon as the platform can.
          */
         delete: operations["eraseApplicant"];
         options?: never;
@@ -1367,7 +1367,7 @@ export type paths = {
         post?: never;
         /**
          * Withdraw a retailer from an integration
-         * @description Takes effect within five seconds, also for the webhooks that wait or are to be tried again: what the integration would no longer receive is `DEAD` with the reason `grant_missing` from its next attempt on. Withdrawing what is not granted changes nothing.
+         * @description Takes effect within five seconds, also for the webhooks that wait or are to be tried again: what the integration would no longer receive is `DEAD` with the reason grant_missing from its next attempt on. Withdrawing what is not granted changes nothing.
          */
         delete: operations["withdrawRetailer"];
         options?: never;
@@ -1396,7 +1396,7 @@ export type paths = {
         post?: never;
         /**
          * Withdraw a creditor from an integration
-         * @description Takes effect within five seconds, also for the webhooks that wait or are to be tried again: what the integration would no longer receive is `DEAD` with the reason `grant_missing` from its next attempt on. Withdrawing what is not granted changes nothing.
+         * @description Takes effect within five seconds, also for the webhooks that wait or are to be tried again: what the integration would no longer receive is `DEAD` with the reason grant_missing from its next attempt on. Withdrawing what is not granted changes nothing.
          */
         delete: operations["withdrawCreditor"];
         options?: never;
