@@ -214,7 +214,7 @@ describe('a deprecated operation', () => {
     const { headers } = await send('POST', '/scores');
     expect(headers.get('deprecation')).toBe('@1772323200');
     expect(headers.has('sunset')).toBe(false);
-    expect(headers.get('link')).toBe('</docs>; rel="deprecation"; type="text/html"');
+    expect(headers.get('link')).toBe('<../docs>; rel="deprecation"; type="text/html"');
   });
 
   test('does not change the answers of others', async () => {

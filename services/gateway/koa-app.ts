@@ -63,7 +63,7 @@ export function createKoaApp(deps: KoaAppDeps): Koa<RequestState> {
   app.use(refuseAmbiguous);
   app.use(routeOperations(operations, (operation) => middlewareOf(operation, deps, shared)));
   app.use(documentation(document, operations, publicPath).routes());
-  app.use(refuseUnrouted);
+  app.use(refuseUnrouted(publicPath));
   // Errors of a connection, after its request was answered.
   app.on('error', (error) => log.debug({ err: error }, 'connection failed'));
   return app;

@@ -13,7 +13,7 @@ export const SETTINGS = {
     type: 'URL',
     default: DEFAULT_PUBLIC_URL,
     about:
-      'Where clients reach this server, without `/v1` and with the path below which a proxy serves it, if any; links in answers begin with it, such as those to the PDF of a credit file. With the default they open nothing on other machines; the gateway warns of it at start.',
+      'Where clients reach this server, without `/v1`. A proxy that serves it below a path of its own takes that path off each request, and the path is part of this URL: `https://www.example.com/creditlane`. Links in answers begin with it, such as those to the PDF of a credit file. With the default they open nothing on other machines; the gateway warns of it at start.',
   }),
   rateLimit: setting.all({
     requests: setting.integer('RATE_LIMIT_REQUESTS', {

@@ -143,8 +143,8 @@ function readOpenApiDocument(): OpenApiDocument {
 
 /** Describes the headers of deprecated operations in their answers, those that the operations share included. */
 export function describeDeprecation(document: OpenApiDocument): void {
-  for (const { operation } of operationsIn(document.paths)) {
-    const sent = deprecationHeaders(operation);
+  for (const { path, operation } of operationsIn(document.paths)) {
+    const sent = deprecationHeaders(operation, routeOf(document, path));
     if (sent === undefined) continue;
     const headers = Object.entries(sent).map(([name, value]) => [
       name,
@@ -156,6 +156,11 @@ export function describeDeprecation(document: OpenApiDocument): void {
     ]);
     operation.responses = withHeaders(Object.fromEntries(responses), Object.fromEntries(headers));
   }
+}
+
+/** The path of an operation with the base path. */
+export function routeOf({ servers }: OpenApiDocument, path: string): string {
+  return (servers[0]?.url ?? '') + path;
 }
 
 /** An operation or a webhook, with its place in the document. */

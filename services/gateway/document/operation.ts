@@ -13,6 +13,7 @@ import {
   operationsIn,
   type PlacedOperation,
   resolveReference,
+  routeOf,
 } from './openapi-document.ts';
 import {
   accessTargetReader,
@@ -86,10 +87,9 @@ const MAX_DEADLINE_SECONDS = 60;
 
 /** All operations of the document. Throws an Error that names the operation with an invalid description. */
 export function operationsOf(document: OpenApiDocument): Operation[] {
-  const base = document.servers[0]?.url ?? '';
   return operationsIn(document.paths).map((placed) => {
     try {
-      return { route: base + placed.path, ...operationOf(document, placed) };
+      return { route: routeOf(document, placed.path), ...operationOf(document, placed) };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new Error(`${placed.operation.operationId} ${reason}`);
@@ -137,7 +137,7 @@ function operationOf(
       }),
     ),
     unprocessable: described['x-unprocessable'] ?? [],
-    deprecation: deprecationHeaders(described),
+    deprecation: deprecationHeaders(described, routeOf(document, path)),
     answersList,
     turn: isLargeRead ? turnOfLargeRead(access, ownTimeoutMs) : 'none',
     timeoutMs: ownTimeoutMs,

@@ -18,19 +18,22 @@ export const answerErrors: RequestMiddleware = async function answerErrors(ctx, 
   }
 };
 
-/** The last middleware. Throws for every request: `route_not_found`, or `method_not_allowed` if the path exists. */
-export const refuseUnrouted: RequestMiddleware = async function refuseUnrouted(ctx) {
-  const { matched = [] } = ctx as RouterContext<RequestState>;
-  const served = new Set(matched.flatMap(({ methods }) => methods));
-  if (served.size === 0)
-    throw notFound(
-      'route_not_found',
-      'no operation has this path; all begin with /v1, and /docs lists them',
-    );
-  const allow = METHODS.filter((method) => served.has(method)).join(', ');
-  ctx.set('Allow', allow);
-  throw invalid('method_not_allowed', `this path takes ${allow}`);
-};
+/**
+ * The last middleware. Throws for every request: `route_not_found`, or `method_not_allowed` if the path exists.
+ *
+ * @param publicPath as `publicPathOf` returns it
+ */
+export function refuseUnrouted(publicPath: string): RequestMiddleware {
+  const unknown = `no operation has this path; all begin with ${publicPath}/v1, and ${publicPath}/docs lists them`;
+  return async function refuseUnrouted(ctx) {
+    const { matched = [] } = ctx as RouterContext<RequestState>;
+    const served = new Set(matched.flatMap(({ methods }) => methods));
+    if (served.size === 0) throw notFound('route_not_found', unknown);
+    const allow = METHODS.filter((method) => served.has(method)).join(', ');
+    ctx.set('Allow', allow);
+    throw invalid('method_not_allowed', `this path takes ${allow}`);
+  };
+}
 
 /**
  * Longer than any client's. The library that Koa negotiates with takes quadratic time for a quoted

@@ -12,18 +12,24 @@ export interface DescribedDeprecation {
   'x-deprecation-link'?: string;
 }
 
-const DOCUMENTATION = '/docs';
+/** The documentation page, relative to a route: the server may be below a path of a proxy. */
+function documentationFrom(route: string): string {
+  return `${'../'.repeat(route.split('/').length - 2)}docs`;
+}
 
 /**
  * The headers by name; undefined for an operation that is not deprecated. Throws an Error when a date is missing
  * or no date, when the operation would end before it is deprecated, or when it has a date and is not deprecated.
  */
-export function deprecationHeaders({
-  deprecated = false,
-  'x-deprecated-at': deprecatedAt,
-  'x-sunset-at': sunsetAt,
-  'x-deprecation-link': link = DOCUMENTATION,
-}: DescribedDeprecation): Record<string, string> | undefined {
+export function deprecationHeaders(
+  {
+    deprecated = false,
+    'x-deprecated-at': deprecatedAt,
+    'x-sunset-at': sunsetAt,
+    'x-deprecation-link': link,
+  }: DescribedDeprecation,
+  route: string,
+): Record<string, string> | undefined {
   if (!deprecated && deprecatedAt === undefined && sunsetAt === undefined) return undefined;
   if (!deprecated) throw new Error('must be deprecated to have x-deprecated-at or x-sunset-at');
   const deprecatedMs = startOf('x-deprecated-at', deprecatedAt);
@@ -34,7 +40,7 @@ export function deprecationHeaders({
   return {
     Deprecation: `@${deprecatedMs / 1_000}`,
     ...(sunsetMs !== undefined && { Sunset: new Date(sunsetMs).toUTCString() }),
-    Link: `<${link}>; rel="deprecation"; type="text/html"`,
+    Link: `<${link ?? documentationFrom(route)}>; rel="deprecation"; type="text/html"`,
   };
 }
 
