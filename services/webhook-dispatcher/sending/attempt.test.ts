@@ -93,5 +93,7 @@ test('a delivery is not tried whose connection opens after its destination may b
 });
 
 test('a delivery is not tried whose destination was set anew while it was prepared', async () => {
-  expect(await startAttempt({}, 0, { revision: 2 })).toMatchObject({ kind: 'untried' });
+  const usableUntilMs = performance.now() + 1;
+  const answers = { usableUntilMs, revision: 2 };
+  expect(await startAttempt({}, 0, answers)).toMatchObject({ kind: 'untried' });
 });

@@ -1,4 +1,5 @@
 /** One attempt at a delivery: find the destination, render the body, sign, post, and decide the next step. */
+import { DESTINATION_USABLE_MS } from '@creditlane/egress-rules/destination-url';
 import type { Log } from '@creditlane/runtime/telemetry/log';
 import { traceIdOf } from '@creditlane/runtime/telemetry/traceparent';
 import { type Span, startSpan } from '@creditlane/runtime/telemetry/tracing';
@@ -42,6 +43,9 @@ export interface AttemptDeps extends PostWebhookDeps {
  * which the next attempt waits for.
  */
 const UNCONFIRMED_GONE_DELAY_MS = 1_000;
+
+/** A destination that may be used for less is looked up again before the request: its connection may have to be opened. */
+const MIN_OPENING_MS = DESTINATION_USABLE_MS / 2;
 
 /** One attempt and the delivery's state after it. */
 export interface AttemptResult {
@@ -174,7 +178,8 @@ async function tryToSend(
     const isAllowed = await allowSending(permission, destinationId, found);
     if (isAllowed === undefined) return UNTRIED;
     // The service with the content may have taken long to answer, and the permit to come.
-    const destination = await destinations.get(destinationId, traceparent);
+    const isFresh = performance.now() < found.usableUntilMs - MIN_OPENING_MS;
+    const destination = isFresh ? found : await destinations.get(destinationId, traceparent);
     if (destination?.revision !== found.revision) return UNTRIED;
     // The body is for what the integration could read then.
     if (destination.readsSin !== found.readsSin) return UNTRIED;
