@@ -1,5 +1,12 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
 import { readEnv } from '@creditlane/runtime/env';
-import { expect, test } from 'vitest';
+import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
+import { silentLog } from '@creditlane/runtime/test-log';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createClient } from './kafka/client.ts';
 import { KAFKA } from './kafka-config.ts';
 
 const read = (env: Record<string, string>) => readEnv(env, KAFKA.read);
@@ -54,4 +61,24 @@ test('every half of a pair that is missing is named', () => {
   expect(() => read(env)).toThrow(
     'KAFKA_BROKERS: missing\nKAFKA_SSL_KEY: missing\nKAFKA_SASL_PASSWORD: missing',
   );
+});
+
+test('a broker whose certificate is not trusted gets nothing, also with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  const { cert, key } = new TestCertificateAuthority().issue();
+  let bytes = 0;
+  const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (socket) => {
+    socket.on('data', (data) => {
+      bytes += data.length;
+      socket.destroy();
+    });
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => new Promise((resolve) => void server.close(() => resolve())));
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const config = { brokers: [`127.0.0.1:${port}`], prefix: '', tls: () => ({}) };
+  await expect(createClient(config, silentLog).admin().connect()).rejects.toThrow(
+    'unable to verify the first certificate',
+  );
+  expect(bytes).toBe(0);
 });

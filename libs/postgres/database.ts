@@ -6,6 +6,7 @@ import pg from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
 import { startHeartbeat } from './connection/heartbeat.ts';
 import { VALUE_TYPES } from './connection/value-types.ts';
+import { VerifyingClient } from './connection/verifying-client.ts';
 import { isDatabaseUnavailable, isLoginRefused, isTlsRefused } from './error-classes.ts';
 import { type Migration, migrate } from './migrations/migrate.ts';
 import { RequestPool } from './row-security/request-pool.ts';
@@ -146,7 +147,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 /** The class of both pools' clients, each of which connects to the URL of the moment. */
 function clientOf(url: () => string): new () => pg.Client {
-  return class extends pg.Client {
+  return class extends VerifyingClient {
     // The pool gives its options, which the type of its option `Client` does not say.
     constructor(config?: pg.ClientConfig) {
       super({ ...config, connectionString: url() });
@@ -199,7 +200,7 @@ async function retryWhileUnavailable<T>(
 
 /** The name of the request role. Throws `RequestRoleError`, or PostgreSQL's error when it is not reachable. */
 async function requireRequestRole(url: string): Promise<string> {
-  const client = new pg.Client({
+  const client = new VerifyingClient({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });

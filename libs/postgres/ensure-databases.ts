@@ -1,5 +1,6 @@
 /** Creates the services' databases, the roles that own them and their request roles, where they are missing. */
-import pg from 'pg';
+import type pg from 'pg';
+import { VerifyingClient } from './connection/verifying-client.ts';
 import { createRequestRoleSql, requestRoleOf } from './row-security/request-role.ts';
 
 export interface OwnedDatabase {
@@ -35,7 +36,7 @@ export async function ensureDatabases(
   databases: readonly OwnedDatabase[],
   { setPasswords = false }: EnsureOptions = {},
 ): Promise<string[]> {
-  const admin = new pg.Client({ connectionString: adminUrl });
+  const admin = new VerifyingClient({ connectionString: adminUrl });
   admin.on('error', () => undefined); // The query under way reports it.
   await admin.connect();
   try {

@@ -46,7 +46,8 @@ export function createClient(config: KafkaConfig, log: Log, socketFactory?: ISoc
 
 /** kafkajs reads the options anew for each connection: the getters give those of its moment. */
 function tlsOptions(tls: NonNullable<KafkaConfig['tls']>): ConnectionOptions {
-  const options = {};
+  // Also when NODE_TLS_REJECT_UNAUTHORIZED is 0.
+  const options = { rejectUnauthorized: true };
   for (const name of ['ca', 'cert', 'key'] as const) {
     Object.defineProperty(options, name, { enumerable: true, get: () => tls()[name] });
   }
