@@ -264,7 +264,11 @@ describe('a receiver', () => {
   /** A receiver whose attempts end by the deadline. An attempt whose connection opens after the deadline sends no request. */
   const LATE = {
     deadline: '200ms',
-    attempt: { status: 0, failure: 'deadline' },
+    attempt: {
+      status: 0,
+      failure: 'deadline',
+      failureMessage: 'Your receiver did not answer in time.',
+    },
     minRequests: 0,
   };
 
@@ -279,7 +283,7 @@ describe('a receiver', () => {
     {
       does: 'redirects',
       responder: answer(302, { location: 'http://169.254.169.254/' }),
-      attempt: { status: 302, failure: '' },
+      attempt: { status: 302, failure: '', failureMessage: '' },
     },
     {
       does: 'closes the connection',

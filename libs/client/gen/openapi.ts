@@ -2810,8 +2810,10 @@ export type components = {
             durationMs: number;
             /** @description The status of your receiver's answer. */
             status?: number;
-            /** @description Why there is no answer, such as `deadline` or `econnrefused`; `secret_unreadable` when the platform could not read the signing secret, which *Rotate the secret* replaces. */
+            /** @description Why there is no answer, such as `deadline` or `econnrefused`; `secret_unreadable` when the platform could not read the signing secret, which *Rotate the secret* replaces. A failed TLS handshake is one of `tls_client_certificate_required`, `tls_version_refused`, `tls_name_mismatch`, `tls_certificate_expired`, `tls_certificate_not_yet_valid`, `tls_certificate_self_signed`, `tls_authority_unknown`, `tls_certificate_invalid`, `tls_name_unknown`, `tls_not_spoken`, `tls_handshake_refused` and `tls_failed`. */
             failure?: string;
+            /** @description `failure` as a sentence; absent where there is none. */
+            failureMessage?: string;
             /** @description The first 2 KiB of the body of your receiver's answer, read as UTF-8, where its status is not 2xx. Absent when it is empty, is not kept, or cannot be shown any more. */
             answer?: string;
         };
@@ -2826,8 +2828,10 @@ export type components = {
             succeeded: boolean;
             /** @description The status of your receiver's answer. */
             status?: number;
-            /** @description Why there is no answer. */
+            /** @description Why there is no answer, as in an attempt at a delivery. */
             failure?: string;
+            /** @description `failure` as a sentence; absent where there is none. */
+            failureMessage?: string;
             /** @description The first 2 KiB of the body of your receiver's answer, read as UTF-8. Absent when it is empty. */
             answer?: string;
             durationMs: number;
@@ -5940,7 +5944,8 @@ export interface operations {
                      *         {
                      *           "startedAt": "2026-03-02T15:04:05.690Z",
                      *           "durationMs": 15000,
-                     *           "failure": "deadline"
+                     *           "failure": "deadline",
+                     *           "failureMessage": "Your receiver did not answer in time."
                      *         },
                      *         {
                      *           "startedAt": "2026-03-02T15:04:25.312Z",

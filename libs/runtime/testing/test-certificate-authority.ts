@@ -25,8 +25,11 @@ export class TestCertificateAuthority {
     openssl('req', '-x509', ...NEW_KEY, ...ca, '-days', '2', '-subj', '/CN=test authority');
   }
 
-  /** A new certificate with its key and this authority; the names are written as openssl reads them. */
-  issue(alternativeNames = 'IP:127.0.0.1,DNS:localhost'): IssuedFiles {
+  /**
+   * A new certificate with its key and this authority; the names are written as openssl reads them. One that is valid for 0
+   * days has expired.
+   */
+  issue(alternativeNames = 'IP:127.0.0.1,DNS:localhost', days = 1): IssuedFiles {
     this.#issued += 1;
     const [key, request, cert, names] = ['key', 'csr', 'crt', 'ext'].map((end) =>
       this.#path(`${this.#issued}.${end}`),
@@ -35,7 +38,7 @@ export class TestCertificateAuthority {
     writeFileSync(names, `subjectAltName=${alternativeNames}\n`);
     openssl('req', '-new', ...NEW_KEY, '-keyout', key, '-out', request, '-subj', '/CN=a service');
     const signer = ['-CA', ca, '-CAkey', this.#path('ca.key'), '-set_serial', `${this.#issued}`];
-    const ends = ['-days', '1', '-extfile', names];
+    const ends = ['-days', `${days}`, '-extfile', names];
     openssl('x509', '-req', '-in', request, ...signer, ...ends, '-out', cert);
     return { cert, key, ca };
   }

@@ -1,6 +1,7 @@
 /** A connection to a receiver, which carries one exchange at a time and limits what the receiver sends. */
 import { type AnswerEnd, AnswerReader } from './answer-reader.ts';
-import { type Exchange, type Outcome, reasonOf } from './exchange.ts';
+import type { Exchange, Outcome } from './exchange.ts';
+import { reasonOf } from './failures.ts';
 import type { Dial } from './guarded-dial.ts';
 import type { TlsSession, Transport } from './transport.ts';
 

@@ -1,5 +1,4 @@
 /** One POST and its one outcome, under one deadline. */
-import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
 
 /** How an exchange ended: the head of an answer came whole, or none did. */
 export type Outcome =
@@ -128,11 +127,4 @@ export class Exchange {
     for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
     return `${text}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   }
-}
-
-/** A stable word, not the error's message, which may quote what the receiver sent. */
-export function reasonOf(error: (Error & { code?: unknown }) | undefined): string {
-  if (error === undefined) return 'connection_closed';
-  if (error instanceof EgressDeniedError) return error.code;
-  return typeof error.code === 'string' ? error.code.toLowerCase() : 'connection_failed';
 }

@@ -123,7 +123,7 @@ test('sends nothing to a receiver whose certificate has another name', async () 
   });
   expect(await post('hooks.example.com')).toEqual({
     kind: 'failed',
-    reason: 'err_tls_cert_altname_invalid',
+    reason: 'tls_name_mismatch',
   });
   expect(bodies).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { readSync } from 'node:fs';
 import { isIP, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
 import { TlsRecordCounter } from './tls-record-counter.ts';
 
 export interface TransportEvents {
@@ -42,6 +42,8 @@ export interface TlsSession {
 export interface TlsOptions {
   readonly hostname: string;
   readonly session: TlsSession | undefined;
+  /** With the authorities that are trusted; without it those of Node. */
+  readonly context?: SecureContext | null | undefined;
 }
 
 /**
@@ -90,7 +92,7 @@ export function clearTransport(tcp: Socket, events: TransportEvents): Transport 
  */
 export function tlsTransport(
   tcp: Socket,
-  { hostname, session }: TlsOptions,
+  { hostname, session, context }: TlsOptions,
   events: TransportEvents,
 ): Transport {
   let tls: TLSSocket | undefined;
@@ -111,6 +113,9 @@ export function tlsTransport(
         // A server name is never an address (RFC 6066, 3).
         ...(isIP(hostname) === 0 && { servername: hostname }),
         ...(session && { session: session.ticket }),
+        ...(context && { secureContext: context }),
+        // Also when NODE_TLS_REJECT_UNAUTHORIZED is 0.
+        rejectUnauthorized: true,
         ALPNProtocols: ['http/1.1'],
       })
         .on('secureConnect', () => events.onOpen())

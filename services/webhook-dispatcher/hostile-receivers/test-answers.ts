@@ -254,7 +254,7 @@ export const TLS_ANSWERS: Readonly<Record<string, HostileAnswer>> = {
     send: () => {},
   },
   'an endless answer without TLS instead of a handshake': {
-    outcome: [failed('handshake_too_large'), failed('err_ssl_wrong_version_number')],
+    outcome: [failed('handshake_too_large'), failed('tls_not_spoken')],
     at: 'connection',
     send: endless(`${OK}\r\n`, 'x'),
   },

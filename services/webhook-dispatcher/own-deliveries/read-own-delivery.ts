@@ -4,6 +4,7 @@ import { runPipeline } from '@creditlane/postgres/pipeline';
 import type { RequestPool } from '@creditlane/postgres/row-security/request-pool';
 import type { Call } from '@creditlane/rpc/call';
 import type { Destinations } from '../destinations/destinations.ts';
+import { sentenceOf } from '../egress/failures.ts';
 import type { EventTypes } from '../events/record-ids.ts';
 import type { DestinationRevision } from '../events/webhook-event-type.ts';
 import { openAnswer, placeOfAttempt } from '../sending/sealed-answer.ts';
@@ -78,6 +79,7 @@ function toOwnAttempt(
     durationMs,
     status: status ?? 0,
     failure: failure ?? '',
+    failureMessage: sentenceOf(failure ?? ''),
     answer: answers.get(startedAt.getTime()) ?? '',
   };
 }

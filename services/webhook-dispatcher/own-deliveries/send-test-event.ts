@@ -28,6 +28,7 @@ import {
   SECRET_UNREADABLE,
 } from '../destinations/destinations.ts';
 import { isSuccess, type Outcome } from '../egress/exchange.ts';
+import { sentenceOf } from '../egress/failures.ts';
 import type { DestinationRevision, WebhookEventType } from '../events/webhook-event-type.ts';
 import type { OpenBreakers } from '../queue/open-breakers.ts';
 import { takePermit } from '../sending/permits.ts';
@@ -257,7 +258,10 @@ function recordTestEvent(
       webhookId,
       succeeded,
       ...(isAnswered && { status: outcome.status, answer: outcome.bodyStart ?? '' }),
-      failure: isAnswered ? '' : outcome.reason,
+      ...(!isAnswered && {
+        failure: outcome.reason,
+        failureMessage: sentenceOf(outcome.reason),
+      }),
       durationMs,
       enabled,
     });

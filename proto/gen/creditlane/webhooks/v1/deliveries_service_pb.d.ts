@@ -595,14 +595,14 @@ export declare type SendTestEventResponse = Message<"creditlane.webhooks.v1.Send
   succeeded: boolean;
 
   /**
-   * The status of the receiver's answer; unset without a complete answer.
+   * The status of the receiver's answer; unset without an answer.
    *
    * @generated from field: optional uint32 status = 3;
    */
   status?: number | undefined;
 
   /**
-   * Why there is no complete answer, such as "deadline"; empty with an answer.
+   * Why there is no answer, such as "deadline"; empty with an answer.
    *
    * @generated from field: string failure = 4;
    */
@@ -634,6 +634,13 @@ export declare type SendTestEventResponse = Message<"creditlane.webhooks.v1.Send
    * @generated from field: bytes sealed_answer = 8;
    */
   sealedAnswer: Uint8Array;
+
+  /**
+   * `failure` as a sentence for people; empty where there is none.
+   *
+   * @generated from field: string failure_message = 9;
+   */
+  failureMessage: string;
 };
 
 /**

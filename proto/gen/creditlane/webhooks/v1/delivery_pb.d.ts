@@ -26,14 +26,14 @@ export declare type Attempt = Message<"creditlane.webhooks.v1.Attempt"> & {
   durationMs: number;
 
   /**
-   * The HTTP status of the receiver's answer; 0 without a complete answer.
+   * The HTTP status of the receiver's answer; 0 without an answer.
    *
    * @generated from field: uint32 status = 3;
    */
   status: number;
 
   /**
-   * Why there is no complete answer, such as "deadline"; empty with an answer.
+   * Why there is no answer, such as "deadline"; empty with an answer.
    *
    * @generated from field: string failure = 4;
    */
@@ -45,6 +45,13 @@ export declare type Attempt = Message<"creditlane.webhooks.v1.Attempt"> & {
    * @generated from field: string answer = 5;
    */
   answer: string;
+
+  /**
+   * `failure` as a sentence for people; empty where there is none.
+   *
+   * @generated from field: string failure_message = 6;
+   */
+  failureMessage: string;
 };
 
 /**
