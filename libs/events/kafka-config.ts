@@ -7,8 +7,8 @@ export interface KafkaConfig {
   /** Some of the cluster's addresses, `host:port`; the brokers name the others. */
   brokers: string[];
   /**
-   * Set to use TLS. The certificates and the key are PEM, read for each new connection; without `ca` the system's
-   * authorities are trusted.
+   * Set to use TLS. The certificates and the key are PEM, read for each new connection; without `ca` those of Node's
+   * own list are trusted.
    */
   tls?: () => { ca?: string; cert?: string; key?: string };
   /** The login is read for each new connection. */
@@ -43,7 +43,8 @@ const settings = {
   allowPlaintext: ALLOW_PLAINTEXT,
   ca: text('KAFKA_SSL_CA', {
     default: '',
-    about: "The PEM of the brokers' authority; without it, the system's authorities are trusted.",
+    about:
+      "The PEM of the brokers' authority; without it, the authorities of Node's own list and of NODE_EXTRA_CA_CERTS are trusted.",
   }),
   cert: text('KAFKA_SSL_CERT', {
     default: '',

@@ -1,4 +1,6 @@
 /** The settings of the webhook dispatcher. */
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { egressPolicySetting } from '@creditlane/egress-rules/egress-policy';
 import { parseDurationMs } from '@creditlane/runtime/duration';
 import { refuse } from '@creditlane/runtime/env';
@@ -20,8 +22,31 @@ function parseDelays(text: string): number[] {
   return delays.length <= MAX_DELAYS ? delays : refuse(`at most ${MAX_DELAYS}`);
 }
 
+/** Trusts the certificates of the PEM beside those that Node trusts; null without any. */
+function withFurtherAuthorities(pem: string): SecureContext | null {
+  if (pem === '') return null;
+  const authorities = pem.match(/-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs) ?? [];
+  if (authorities.length === 0 || !authorities.every(isCertificate)) refuse('certificates in PEM');
+  return createSecureContext({ ca: [...getCACertificates(), ...authorities] });
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    new X509Certificate(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export const SETTINGS = {
   egress: egressPolicySetting('EGRESS'),
+  authorities: setting.renewed('EGRESS_CA', withFurtherAuthorities, {
+    type: 'PEM',
+    default: '',
+    about:
+      "Authorities whose certificates receivers may have, beside those of Node's own list and of NODE_EXTRA_CA_CERTS. New connections use what EGRESS_CA_FILE holds then.",
+  }),
   deadlineMs: setting.durationMs('DELIVERY_DEADLINE', {
     default: '15s',
     min: '50ms',

@@ -181,3 +181,17 @@ test.skipIf(!helm)(
     expect(variables.flat()).toContain('KAFKA_SASL_PASSWORD_FILE');
   },
 );
+
+test.skipIf(!helm)(
+  'an authority of receivers in a Secret is a file of the dispatcher alone',
+  async () => {
+    const secretFiles = { EGRESS_CA: { secret: 'receivers', key: 'ca.crt' } };
+    const values = { services: { 'webhook-dispatcher': { secretFiles } } };
+    const objects = await renderChart(helm, values, [fileOf('production')]);
+    const owners = podsOf(objects)
+      .filter(({ pod }) => JSON.stringify(pod).includes('EGRESS_CA_FILE'))
+      .map(({ name }) => name);
+    expect(owners).toContain(nameOf('webhook-dispatcher'));
+    expect(owners.filter((name) => !name.startsWith(nameOf('webhook-dispatcher')))).toEqual([]);
+  },
+);

@@ -9,10 +9,10 @@ import { nameServers, type Resolve } from '@creditlane/egress-rules/guarded-look
 import { LRUCache } from 'lru-cache';
 import { ConnectionPool } from './connection-pool.ts';
 import { Exchange, type ExchangeRequest, type Outcome, type SendingHooks } from './exchange.ts';
-import { guardedDial } from './guarded-dial.ts';
+import { type DialOptions, guardedDial } from './guarded-dial.ts';
 import { IdleConnectionLimit } from './idle-connection-limit.ts';
 
-export interface EgressOptions extends EgressPolicy {
+export interface EgressOptions extends EgressPolicy, Pick<DialOptions, 'authorities'> {
   readonly deadlineMs: number;
   /** The most connections to one destination. */
   readonly connectionsPerDestination: number;
@@ -53,6 +53,7 @@ export class Egress {
     this.#options = options;
     this.#dial = guardedDial({
       allowLoopback: options.allowLoopback,
+      authorities: options.authorities,
       resolve: options.resolve ?? nameServers(),
     });
     this.#idle = new IdleConnectionLimit(options.maxIdleConnections);

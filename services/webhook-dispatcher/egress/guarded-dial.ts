@@ -1,5 +1,6 @@
 /** Opens connections for webhooks: only to addresses that were resolved and checked just before. */
 import { connect } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import { EgressDeniedError } from '@creditlane/egress-rules/destination-url';
 import { guardedLookup, type Resolve } from '@creditlane/egress-rules/guarded-lookup';
 import { isLoopbackAddress, isPublicAddress } from '@creditlane/egress-rules/public-address';
@@ -14,6 +15,8 @@ import {
 export interface DialOptions {
   readonly allowLoopback: boolean;
   readonly resolve: Resolve;
+  /** The authorities that are trusted, for each new connection; those of Node when it gives null or is left out. */
+  readonly authorities?: (() => SecureContext | null) | undefined;
 }
 
 /** Opens a connection to the origin of the URL. `session` continues an earlier TLS session. */
@@ -38,7 +41,8 @@ export function guardedDial(options: DialOptions): Dial {
       if (mayDial(tcp.remoteAddress ?? '', options)) return;
       tcp.destroy(new EgressDeniedError('address_not_public'));
     });
-    return isTls ? tlsTransport(tcp, { hostname, session }, events) : clearTransport(tcp, events);
+    if (!isTls) return clearTransport(tcp, events);
+    return tlsTransport(tcp, { hostname, session, context: options.authorities?.() }, events);
   };
 }
 

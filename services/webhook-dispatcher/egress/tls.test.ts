@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
+import { readSettings } from '@creditlane/runtime/setting';
 import { TestCertificateAuthority } from '@creditlane/runtime/test-certificate-authority';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { SETTINGS } from '../settings.ts';
 import { Egress } from './egress.ts';
 import { NEVER_MS } from './test-egress.ts';
 
@@ -13,19 +15,18 @@ const CERTIFICATE_MS = 24 * HOUR_MS;
 
 let egress: Egress;
 let server: Server;
-afterEach(async () => {
-  vi.useRealTimers();
-  await egress.close();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
+afterEach(() => void vi.useRealTimers());
 
 /** A receiver by TLS, and how each of its connections began. */
-async function start({ isTrusted = true, keepsConnections = true } = {}) {
+async function start({ isTrusted = true, keepsConnections = true, egressCa = '' } = {}) {
   const { cert, key, ca } = new TestCertificateAuthority().issue();
   const usual = getCACertificates();
   onTestFinished(() => setDefaultCACertificates(usual));
   if (isTrusted) setDefaultCACertificates([...usual, readFileSync(ca, 'utf8')]);
+  const { authorities } = readSettings(
+    { EGRESS_CA: egressCa === 'its own' ? readFileSync(ca, 'utf8') : egressCa },
+    { authorities: SETTINGS.authorities },
+  );
   const handshakes: string[] = [];
   const bodies: string[] = [];
   const tls = { cert: readFileSync(cert), key: readFileSync(key), keepAliveTimeout: NEVER_MS };
@@ -44,6 +45,12 @@ async function start({ isTrusted = true, keepsConnections = true } = {}) {
     deadlineMs: NEVER_MS,
     connectionsPerDestination: 1,
     maxIdleConnections: 1,
+    authorities,
+  });
+  onTestFinished(async () => {
+    await egress.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
   });
   const post = (hostname: string, body = '{}') =>
     egress.post({
@@ -101,11 +108,15 @@ test('closes a connection whose certificate has ended after its exchange', async
   expect(handshakes).toEqual(['full', 'full']);
 });
 
-test('sends nothing to a receiver whose certificate is not trusted', async () => {
-  const { post, bodies } = await start({ isTrusted: false });
-  expect(await post('localhost')).toMatchObject({ kind: 'failed' });
-  expect(bodies).toEqual([]);
-});
+test.each(['1', '0'])(
+  'sends nothing to a receiver whose certificate is not trusted, with NODE_TLS_REJECT_UNAUTHORIZED=%s',
+  async (rejects) => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', rejects);
+    const { post, bodies } = await start({ isTrusted: false });
+    expect(await post('localhost')).toEqual({ kind: 'failed', reason: 'tls_authority_unknown' });
+    expect(bodies).toEqual([]);
+  },
+);
 
 test('sends nothing to a receiver whose certificate has another name', async () => {
   const { post, bodies } = await start();
@@ -126,4 +137,37 @@ test('sends nothing to a receiver whose certificate has another name', async () 
     reason: 'tls_name_mismatch',
   });
   expect(bodies).toEqual([]);
+});
+
+describe('with authorities in EGRESS_CA', () => {
+  test('posts to receivers whose certificates are of one of them, and resumes their sessions', async () => {
+    const { post, handshakes } = await start({
+      isTrusted: false,
+      keepsConnections: false,
+      egressCa: 'its own',
+    });
+    for (let n = 0; n < 2; n += 1) expect(await post('localhost')).toMatchObject({ status: 200 });
+    expect(handshakes).toEqual(['full', 'resumed']);
+  });
+
+  test('posts to receivers whose certificates are of another that Node trusts', async () => {
+    const other = readFileSync(new TestCertificateAuthority().issue().ca, 'utf8');
+    const { post } = await start({ egressCa: other });
+    expect(await post('localhost')).toMatchObject({ status: 200 });
+  });
+
+  test('posts to no receiver whose certificate is of none of both', async () => {
+    const other = readFileSync(new TestCertificateAuthority().issue().ca, 'utf8');
+    const { post, bodies } = await start({ isTrusted: false, egressCa: other });
+    expect(await post('localhost')).toEqual({ kind: 'failed', reason: 'tls_authority_unknown' });
+    expect(bodies).toEqual([]);
+  });
+
+  test.each(['authority', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----'])(
+    'refuses to start with the PEM %j',
+    (pem) => {
+      const read = () => readSettings({ EGRESS_CA: pem }, { authorities: SETTINGS.authorities });
+      expect(read).toThrow('EGRESS_CA: must be certificates in PEM');
+    },
+  );
 });

@@ -176,6 +176,7 @@ async function createQueue(
 function createEgress(settings: WebhookDispatcherSettings): Egress {
   return new Egress({
     ...settings.egress,
+    authorities: settings.authorities,
     deadlineMs: settings.deadlineMs,
     connectionsPerDestination: settings.maxInFlightPerDestination,
     maxIdleConnections: settings.maxInFlight,
