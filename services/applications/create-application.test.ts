@@ -9,8 +9,8 @@ import {
   anApplicant,
   anApplication,
   asGateway,
+  asGranter,
   asIntegration,
-  asPlatform,
   createTestApplication,
   registerTenant,
   startTestApplications,
@@ -217,6 +217,6 @@ describe('with an idempotency key,', () => {
 async function registerRetailer(retailerGroupId: string): Promise<string> {
   const retailerId = randomUUID();
   const retailer = { retailerId, name: 'Harbour Trucks', retailerGroupId };
-  await fixture.service.directory.registerRetailer({ retailer }, asPlatform);
+  await fixture.service.directory.registerRetailer({ retailer }, asGranter);
   return retailerId;
 }

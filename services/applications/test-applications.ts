@@ -38,6 +38,14 @@ export type TestApplications = Awaited<ReturnType<typeof startTestApplications>>
 export const asPlatform: CallContext = {
   identity: { kind: 'platform', subject: 'platform', permissions: ['MANAGE_DIRECTORY'] },
 };
+/** May also put retailers into one group. */
+export const asGranter: CallContext = {
+  identity: {
+    kind: 'platform',
+    subject: 'platform',
+    permissions: ['MANAGE_DIRECTORY', 'MANAGE_INTEGRATIONS'],
+  },
+};
 export const asGateway: CallContext = { identity: serviceIdentity('gateway') };
 export const asDecisions: CallContext = { identity: serviceIdentity('decisions') };
 export const asConversations: CallContext = { identity: serviceIdentity('conversations') };

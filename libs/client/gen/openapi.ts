@@ -604,7 +604,7 @@ export type paths = {
         post?: never;
         /**
          * Erase an applicant
-         * @description Erases the applicant's personal data and destroys the key with which the applicant's credit files are encrypted. From the answer on *Read a credit file* finds nothing, links to documents lead to none, a pull that is under way stores no file, and a request for a new one is refused. The application stays readable: of the applicant it has the id and `erasedAt`. It takes no further submission, consent to an inquiry or export (error code applicant_erased), and the payloads of its earlier exports are deleted, those of the other applicant with them: deliveries that are still to be sent or replayed end as dead. Who pulled and read what stays recorded, without personal data. Erasing again changes nothing. An applicant whom the retailer does not have is 404 (error code applicant_not_found). After 503 the erasure has begun, and is completed as soon as the platform can.
+         * @description Erases the applicant's personal data and destroys the key with which the applicant's credit files are encrypted. From the answer on *Read a credit file* finds nothing, links to documents lead to none, a pull that is under way stores no file, and a request for a new one is refused. The application stays readable: of the applicant it has the id and `erasedAt`. It takes no further submission, consent to an inquiry or export (error code applicant_erased), and the payloads of its earlier exports are deleted, those of the other applicant with them: deliveries that are still to be sent or replayed end as dead. Who pulled and read what stays recorded, without personal data. Erasing again changes nothing. An applicant whom the retailer does not have is 404 `applicant_not_found`. After 503 the erasure has begun, and is completed as soon as the platform can.
          */
         delete: operations["eraseApplicant"];
         options?: never;
@@ -5379,7 +5379,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ApplicantNotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJson"];
             429: components["responses"]["TooManyRequests"];

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { serviceIdentity } from '@creditlane/rpc/identity';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  asGranter,
   asIntegration,
   asPlatform,
   aUser,
@@ -101,10 +102,6 @@ describe('the directory', () => {
   });
 
   describe('of a retailer that joins others in a group', () => {
-    const { identity } = asPlatform;
-    const asGranter = {
-      identity: { ...identity, permissions: ['MANAGE_DIRECTORY', 'MANAGE_INTEGRATIONS'] },
-    };
     const refusal = { kind: 'forbidden', code: 'permission_missing' };
     const join = (retailerId: string, retailerGroupId: string, as = asPlatform) =>
       fixture.service.directory.registerRetailer(

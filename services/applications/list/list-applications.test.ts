@@ -12,8 +12,8 @@ import { findApplicationSummaries } from '../store/application-summaries.ts';
 import {
   aSubmission,
   asGateway,
+  asGranter,
   asIntegration,
-  asPlatform,
   createTestApplication,
   registerTenant,
   useTenant,
@@ -178,10 +178,7 @@ describe('the list of applications', () => {
       name: 'Trucks',
       retailerGroupId: fixture.tenant.retailerGroupId,
     };
-    await fixture.applications.service.directory.registerRetailer(
-      { retailer: sibling },
-      asPlatform,
-    );
+    await fixture.applications.service.directory.registerRetailer({ retailer: sibling }, asGranter);
     await createTestApplication(fixture.applications, sibling.retailerId);
     const own = await create();
     expect(await listIds()).toEqual([own.applicationId]);

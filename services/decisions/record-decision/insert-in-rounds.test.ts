@@ -34,10 +34,10 @@ test('decisions that arrive together share statements, and each has its own answ
   await Promise.all(submissions.map((it) => decide(it)));
   const before = await countRounds();
   const answers = await Promise.all(
-    submissions.map((it, n) => decide(it, { term: n, conditions: `${n}` })),
+    submissions.map((it, n) => decide(it, { term: n + 1, conditions: `${n}` })),
   );
   expect((await countRounds()) - before).toBeLessThanOrEqual(3);
-  expect(answers.map(({ decision }) => decision?.term)).toEqual(submissions.map((_, n) => n));
+  expect(answers.map(({ decision }) => decision?.term)).toEqual(submissions.map((_, n) => n + 1));
 
   await fixture.service.settled();
   for (const [n, { applicationId, retailerId }] of submissions.entries()) {
@@ -45,8 +45,8 @@ test('decisions that arrive together share statements, and each has its own answ
     expect(event).toMatchObject({
       sequence: 3n,
       retailerId,
-      decision: { term: n, conditions: `${n}` },
-      terms: { term: n, interestRate: 7.5 },
+      decision: { term: n + 1, conditions: `${n}` },
+      terms: { term: n + 1, interestRate: 7.5 },
       worksheet: { term: 60 },
     });
   }

@@ -157,7 +157,9 @@ test('a term stays in force until a decision changes it, and the worksheet stays
 });
 
 test('fifty decisions at once get fifty sequences without a gap, published in order', async () => {
-  await Promise.all(Array.from({ length: 50 }, (_, index) => decide({ ...APPROVED, term: index })));
+  await Promise.all(
+    Array.from({ length: 50 }, (_, index) => decide({ ...APPROVED, term: index + 1 })),
+  );
   const { rows } = await fixture.service.sql.query(
     'SELECT seq, term FROM decisions WHERE application_id = $1 ORDER BY seq',
     [fixture.submission.applicationId],

@@ -75,7 +75,7 @@ test('duplicate requests that wait for one row lock have one effect and one answ
 
 test('of requests with one key and different bodies at once, one has an effect and the others are refused', async () => {
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 8 }, (_, index) => decide('key', index)),
+    Array.from({ length: 8 }, (_, index) => decide('key', index + 1)),
   );
   const refused = outcomes.filter(({ status }) => status === 'rejected');
   expect(refused).toHaveLength(7);

@@ -54,6 +54,7 @@ test('every id is described as a UUID, but for the ids of others and those that 
     'EquifaxCredentialsWrite.clientId',
     'Error.requestId',
     'ExportedVehicle.id',
+    'PlatformAct.requestId',
     'Problem.requestId',
     'RequestId.X-Request-Id',
     'Vehicle.id',

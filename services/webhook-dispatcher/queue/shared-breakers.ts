@@ -24,6 +24,9 @@ import type { DeliveryQueue } from './delivery-queue.ts';
 import type { BreakerChange, OpenBreakers } from './open-breakers.ts';
 import type { DestinationRates } from './rates/destination-rates.ts';
 
+const OPENS = 'the circuit breaker of a webhook destination opens';
+const CLOSES = 'the circuit breaker of a webhook destination closes';
+
 export interface SharedBreakersDeps {
   readonly pool: Database['pool'];
   readonly log: Log;
@@ -117,17 +120,16 @@ function* queriesOf(
     if (change.kind === 'probe_unsent') unsent.set(id, change.probeId);
   }
   const closed = closedOf(changes);
-  const logged = (query: Query<{ id: string }[]>, now: 'opens' | 'closes') =>
+  const logged = (query: Query<{ id: string }[]>, message: string) =>
     mapQueryResult(query, (rows) => {
-      const message = `the circuit breaker of a webhook destination ${now}`;
       for (const { id } of rows) destinationLog('info', id, message);
     });
-  if (reopened.length > 0) yield logged(closeBreakersQuery(reopened), 'closes');
-  if (opened.size > 0) yield logged(openBreakersQuery(opened), 'opens');
+  if (reopened.length > 0) yield logged(closeBreakersQuery(reopened), CLOSES);
+  if (opened.size > 0) yield logged(openBreakersQuery(opened), OPENS);
   if (failed.size > 0) yield failProbesQuery(failed);
   if (unsent.size > 0) yield giveBackProbesQuery(unsent);
   if (requested.size > 0) yield requestProbesQuery(requested);
-  if (closed.length > 0) yield logged(closeBreakersQuery(closed), 'closes');
+  if (closed.length > 0) yield logged(closeBreakersQuery(closed), CLOSES);
 }
 
 function closedOf(changes: ReadonlyMap<string, BreakerChange>): string[] {
