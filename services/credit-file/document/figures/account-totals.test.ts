@@ -69,6 +69,11 @@ describe('utilisation', () => {
     });
   });
 
+  test('takes the credit limit that the bureau gives apart before the high credit', () => {
+    const trade = card({ highCreditAmount: 5200, creditLimitAmount: 5000, balanceAmount: 100 });
+    expect(totalAccounts([trade]).utilisation).toEqual({ used: 100, limits: 5000 });
+  });
+
   test('leaves out accounts without a balance or with a limit of zero', () => {
     const trades = [
       card({ highCreditAmount: 5000 }),
@@ -102,5 +107,16 @@ describe('the payment of an account', () => {
     expect(monthlyPayment({ ...owed, association: 'TERMINATED' })).toBeUndefined();
     expect(monthlyPayment({ ...owed, balanceAmount: 0 })).toBeUndefined();
     expect(monthlyPayment({ balanceAmount: 5 })).toBeUndefined();
+  });
+
+  test.each<Trade>([
+    { paymentRate: 'BAD_DEBT_PLACED_FOR_COLLECTION' },
+    { paymentRate: 'REPOSSESSION' },
+    { narratives: ['ACCOUNT_ASSIGNED_TO_THIRD_PARTY_FOR_COLLECTION'] },
+    { narratives: ['VOLUNTARY_REPOSSESSION'] },
+    { narratives: ['INVOLUNTARY_REPOSSESSION'] },
+    { narratives: ['FORECLOSURE'] },
+  ])('is no monthly payment if the creditor has ended the account: %j', (ended) => {
+    expect(monthlyPayment({ ...owed, ...ended })).toBeUndefined();
   });
 });

@@ -67,7 +67,7 @@ export function monthlyPayment(trade: Trade): number | undefined {
 }
 
 /** The sum of the numbers that are there; undefined if none is. */
-function sum(amounts: readonly (number | undefined)[]): number | undefined {
+export function sum(amounts: readonly (number | undefined)[]): number | undefined {
   return amounts.reduce<number | undefined>(
     (total, amount) => (amount === undefined ? total : (total ?? 0) + amount),
     undefined,

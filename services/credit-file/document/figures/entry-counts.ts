@@ -1,20 +1,29 @@
 /** How many entries a file's sections have. */
 import type { CreditFile } from '../../credit-file.ts';
-import { isOpen } from './accounts.ts';
+import { sum } from './account-totals.ts';
+import { isOpen, isRepossessed } from './accounts.ts';
+import { splitInquiries } from './consumer-inquiries.ts';
 
 export interface EntryCounts {
   trades: number;
   openTrades: number;
+  /** Accounts whose security the creditor has taken, and that were not redeemed. */
+  repossessions: number;
   collections: number;
   unpaidCollections: number;
+  /** What is owed of them; undefined if none reports it. */
+  unpaidCollectionsBalance: number | undefined;
   bankruptcies: number;
   /** Neither discharged nor paid, as far as is reported. */
   activeBankruptcies: number;
   legalItems: number;
   unsettledLegalItems: number;
   securedLoans: number;
+  /** Those of creditors. */
   inquiries: number;
-  /** In the twelve months up to the file's date; undefined if the file has no date. */
+  /** Those that the consumer made. */
+  consumerInquiries: number;
+  /** Those of creditors in the twelve months up to the file's date; undefined if the file has no date. */
   recentInquiries: number | undefined;
 }
 
@@ -34,16 +43,18 @@ export function countEntries(file: CreditFile): EntryCounts {
   const collections = file.collections ?? [];
   const bankruptcies = file.bankruptcies ?? [];
   const legalItems = file.legalItems ?? [];
-  const inquiryDates = [...(file.localInquiries ?? []), ...(file.foreignInquiries ?? [])].map(
-    ({ date }) => date ?? '',
-  );
+  // PAID is the only proof of payment: a collection of unknown type counts as unpaid.
+  const unpaid = collections.filter(({ type }) => type !== 'PAID');
+  const { local, foreign, ofConsumer } = splitInquiries(file);
+  const inquiryDates = [...local, ...foreign].map(({ date }) => date ?? '');
   const yearBefore = file.requestedDate && oneYearBefore(file.requestedDate);
   return {
     trades: trades.length,
     openTrades: trades.filter(isOpen).length,
+    repossessions: trades.filter(isRepossessed).length,
     collections: collections.length,
-    // PAID is the only proof of payment: a collection of unknown type counts as unpaid.
-    unpaidCollections: collections.filter(({ type }) => type !== 'PAID').length,
+    unpaidCollections: unpaid.length,
+    unpaidCollectionsBalance: sum(unpaid.map(({ balanceAmount }) => balanceAmount)),
     bankruptcies: bankruptcies.length,
     activeBankruptcies: bankruptcies.filter(
       ({ disposition, narratives }) =>
@@ -56,6 +67,7 @@ export function countEntries(file: CreditFile): EntryCounts {
     ).length,
     securedLoans: file.securedLoans?.length ?? 0,
     inquiries: inquiryDates.length,
+    consumerInquiries: ofConsumer.length,
     recentInquiries: yearBefore
       ? inquiryDates.filter((date) => date > yearBefore).length
       : undefined,

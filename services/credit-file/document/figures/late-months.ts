@@ -1,5 +1,6 @@
 /** The late payments of a file's accounts, by month, for the chart of the payment history. */
 import type { Trade } from '../../credit-file.ts';
+import { firstDay, monthNumber } from './months.ts';
 import { type Lateness, lateness } from './payment-rates.ts';
 
 /** The late payments that accounts had in one month, or before the first month. */
@@ -16,11 +17,11 @@ export interface LateMonths {
 
 /** As many months as most lenders look back. */
 const MONTHS = 24;
-const DATE = /^(\d{4})-(\d{2})-\d{2}$/;
 
 /**
- * Counts the earlier high payment rates of the months up to the month of `lastDate`. A rate without a date
- * is left out; one after `lastDate` counts for the last month.
+ * Counts the late rates of the months up to the month of `lastDate`: those of the payment profiles, and the earlier high
+ * rates of months that a profile does not rate. A rate without a date is left out; one after `lastDate` counts for the
+ * last month.
  */
 export function countLateMonths(trades: readonly Trade[], lastDate: string): LateMonths {
   const last = monthNumber(lastDate);
@@ -31,14 +32,23 @@ export function countLateMonths(trades: readonly Trade[], lastDate: string): Lat
     month: firstDay(first + index),
     ...noneLate(),
   }));
-  for (const { date, rate } of trades.flatMap((trade) => trade.previousHighPaymentRates ?? [])) {
-    const month = date === undefined ? undefined : monthNumber(date);
-    const late = rate === undefined ? undefined : lateness(rate);
+  for (const { month, rate } of trades.flatMap(listRates)) {
+    const late = rate && lateness(rate);
     if (month === undefined || late === undefined) continue;
     const counts = month < first ? before : months[Math.min(month - first, MONTHS - 1)];
     if (counts !== undefined) counts[late] += 1;
   }
   return { before, months };
+}
+
+/** The rates of a trade's months. */
+function listRates({ paymentProfile = [], previousHighPaymentRates = [] }: Trade) {
+  const profile = paymentProfile.map(({ month, rate }) => ({ month: monthNumber(month), rate }));
+  const rated = new Set(profile.map(({ month, rate }) => rate && month));
+  const earlier = previousHighPaymentRates
+    .map(({ date, rate }) => ({ month: monthNumber(date), rate }))
+    .filter(({ month }) => !rated.has(month));
+  return [...profile, ...earlier];
 }
 
 export function totalLate({ one, two, severe }: LateCounts): number {
@@ -47,15 +57,4 @@ export function totalLate({ one, two, severe }: LateCounts): number {
 
 function noneLate(): LateCounts {
   return { one: 0, two: 0, severe: 0 };
-}
-
-/** The months since year 0, so that months can be subtracted. */
-function monthNumber(date: string): number | undefined {
-  const [, year, month] = DATE.exec(date) ?? [];
-  return year === undefined ? undefined : Number(year) * 12 + Number(month) - 1;
-}
-
-function firstDay(month: number): string {
-  const year = String(Math.floor(month / 12)).padStart(4, '0');
-  return `${year}-${String((month % 12) + 1).padStart(2, '0')}-01`;
 }

@@ -29,6 +29,14 @@ test('the worst rate on record is that of an earlier month if no present rate is
   });
 });
 
+test('the worst rate on record may be that of a payment profile', () => {
+  const paymentProfile = [
+    { month: '2026-10' },
+    { month: '2026-09', rate: 'REPOSSESSION' as const },
+  ];
+  expect(worstRates([{ paymentProfile }])).toEqual({ present: undefined, ever: 'REPOSSESSION' });
+});
+
 test('without rates, no rate is the worst', () => {
   expect(worstRates([{}])).toEqual({ present: undefined, ever: undefined });
 });

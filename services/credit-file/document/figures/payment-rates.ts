@@ -43,8 +43,8 @@ export function worstRates(trades: readonly Trade[]): {
   ever: PaymentRate | undefined;
 } {
   const present = trades.map((trade) => trade.paymentRate);
-  const earlier = trades.flatMap((trade) =>
-    (trade.previousHighPaymentRates ?? []).map(({ rate }) => rate),
+  const earlier = trades.flatMap(({ previousHighPaymentRates = [], paymentProfile = [] }) =>
+    [...previousHighPaymentRates, ...paymentProfile].map(({ rate }) => rate),
   );
   return { present: worstRate(present), ever: worstRate([...present, ...earlier]) };
 }
