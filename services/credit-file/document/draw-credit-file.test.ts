@@ -22,7 +22,7 @@ describe.each([
   });
 
   test('has every value of the file, in the words and formats of the language', () => {
-    const text = withoutSpaces(pdf.text);
+    const text = withoutSpaces([pdf.text, ...pdf.alternatives].join('\n'));
     const missing = listValues(file, words).filter(
       ({ forms }) => !forms.some((form) => text.includes(withoutSpaces(form))),
     );
@@ -44,6 +44,7 @@ describe.each([
       labels.securedLoans,
       labels.localInquiries,
       labels.foreignInquiries,
+      labels.consumerInquiries,
       labels.specialServices,
       labels.consumerStatements,
     ]) {
@@ -53,7 +54,7 @@ describe.each([
   });
 
   test('names subject, source, date and its number on every page, and says that it is confidential', () => {
-    const date = formatsOf(words).date('2026-11-15');
+    const date = formatsOf(words).dateOf(file, 'requestedDate');
     pdf.pages.forEach((page, index) => {
       expect(page).toContain(`${NAME} · ${words.labels.title}, Equifax · ${date}`);
       expect(page).toContain(words.labels.confidential.toUpperCase());
@@ -72,6 +73,41 @@ describe.each([
     );
   });
 
+  test('says on its first page how the file matches, what the bureau warns of, and what is not shown', () => {
+    const { labels, enumerations, sections } = words;
+    const page = withoutSpaces(pdf.pages[0] ?? '');
+    for (const text of [
+      `${labels.match} ${enumerations.matched.PARTIAL}`,
+      'Regular hit',
+      `${labels.warnings} • ${enumerations.warningSource.FRAUD}: POSSIBLE TRUE NAME FRAUD`,
+      `• ${enumerations.warningSource.DATA}: CAUTION - INVALID BIRTHDATE/AGE`,
+      `• ${labels.unpaidCollections}: 1`,
+      `${sections.CNGarnishments} (1) · CNMarriages/CNMarriage (71)`,
+    ]) {
+      expect(page).toContain(withoutSpaces(text));
+    }
+    expect(page).not.toContain(withoutSpaces(labels.undischargedBankruptcies));
+  });
+
+  test('describes the payment profile of an account, and explains its signs above the accounts', () => {
+    const profile = pdf.alternatives.find((text) => text.startsWith(words.labels.paymentProfile));
+    const { PAID_AS_AGREED_AND_UP_TO_DATE: punctual } = words.shortPaymentRate;
+    const { month } = formatsOf(words);
+    expect(withoutSpaces(profile ?? '')).toContain(
+      withoutSpaces(`${month('2026-08-01')} – ${month('2026-09-01')}: ${punctual};`),
+    );
+    const legend = withoutSpaces(`1 = ${punctual} ·`);
+    expect(withoutSpaces(pdf.text)).toContain(legend);
+    expect(withoutSpaces(pdf.text)).toContain(withoutSpaces(`– = ${words.labels.notRated}`));
+  });
+
+  test('has a month for a date of which the day is not known, and the day for another', () => {
+    const { month } = formatsOf(words);
+    expect(pdf.text).toContain(`${words.labels.fileSince} ${month('1998-03-01')} `);
+    expect(pdf.text).toContain(month('2024-05-01'));
+    expect(pdf.text).toContain(words === FRENCH ? '1er févr. 2015' : 'Feb 1, 2015');
+  });
+
   test('tells readers its language and title, and names no person in its properties', () => {
     expect(pdf.properties).toMatchObject({
       Language: words.locale,
@@ -86,7 +122,7 @@ describe.each([
     const tags = new Set(pdf.tags.flat());
     const expected = ['H1', 'H2', 'H3', 'P', 'Table', 'TR', 'TH', 'TD', 'Figure'];
     expect(expected.filter((tag) => !tags.has(tag))).toEqual([]);
-    expect(pdf.alternatives).toHaveLength(3);
+    expect(pdf.alternatives).toHaveLength(4);
     expect(pdf.alternatives[1]).toContain(words.shortPaymentRate.PAID_AS_AGREED_AND_UP_TO_DATE);
   });
 
@@ -96,6 +132,99 @@ describe.each([
     expect(withoutSpaces(pdf.text)).not.toContain('454286');
   });
 });
+
+describe('a file as it was stored before a bureau was read for more', () => {
+  const file: CreditFile = {
+    ...{ source: 'TRANSUNION', id: '0198c0de-0000-7000-8000-000000004001', language: 'FR' },
+    scores: [
+      { number: 686, narratives: ['00002'], reasons: ['40', 'factor 27'], rejectCodes: ['I'] },
+    ],
+    trades: [
+      {
+        accountNumber: '450231000004471',
+        creditor: { phoneNumber: '800555-0143' },
+        dateOpened: '2017-10-01',
+        previousHighPaymentRates: [{ date: '2026-08-01', rate: 'REPOSSESSION' }],
+      },
+    ],
+    collections: [
+      { creditor: { accountNumberAndOrName: 'TELCO 613555010' }, agencyAccountNumber: '77180' },
+    ],
+  };
+  let text: string;
+  beforeAll(async () => {
+    text = withPlainSpaces((await readPdf(await drawCreditFile(file))).text);
+  });
+
+  test('has the dates that it has, and telephone numbers in groups', () => {
+    expect(text).toContain('1er oct. 2017');
+    expect(text).toContain('800-555-0143');
+  });
+
+  test('has no number of the platform in the place of that of the bureau', () => {
+    expect(text).not.toContain('0198c0de');
+    expect(text).toContain(`${FRENCH.labels.fileId} –`);
+  });
+
+  test('says of a code that it is one', () => {
+    for (const words of ['Produit de pointage 00002', '• facteur 40', '• facteur 27', 'code I'])
+      expect(text).toContain(words);
+  });
+
+  test('shows the last four digits of account numbers alone', () => {
+    expect(text).toContain('***4471');
+    expect(text).toContain('TELCO ***5010');
+    expect(text).toContain('***7180');
+    expect(text).not.toMatch(/450231|61355|77180/);
+  });
+
+  test('has nothing of what it lacks', () => {
+    const { labels } = FRENCH;
+    const absent = [
+      labels.match,
+      labels.alsoReported,
+      labels.paymentProfile,
+      labels.consumerInquiries,
+    ];
+    expect(absent.filter((label) => text.includes(label))).toEqual([]);
+  });
+});
+
+test('an undischarged bankruptcy and a repossession are warnings', async () => {
+  const file: CreditFile = {
+    bankruptcies: [{ disposition: { type: 'UNDISCHARGED' } }],
+    trades: [{ paymentRate: 'REPOSSESSION' }],
+    warnings: [{ code: '4', source: 'DATA' }],
+  };
+  const { pages } = await readPdf(await drawCreditFile(file));
+  const { labels } = ENGLISH;
+  expect(pages[0]).toContain(
+    `Warnings • Data: code 4 • ${labels.undischargedBankruptcies}: 1 • Repossessions: 1`,
+  );
+});
+
+test('warnings that are longer than a page go on on the next page', async () => {
+  const warnings = Array.from({ length: 90 }, (_, index) => ({
+    ...{ source: 'MESSAGE' as const, text: `warning-${index + 1}` },
+  }));
+  const { text, pages } = await readPdf(await drawCreditFile({ warnings }));
+  expect(pages.length).toBeGreaterThan(1);
+  const printed = Array.from(text.matchAll(/warning-\d+/g), ([word]) => word);
+  expect(printed).toEqual(warnings.map((warning) => warning.text));
+});
+
+test.each([
+  ['JR', 'CARA WHOLE JR '],
+  ['Combined files', 'CARA WHOLE (Combined files)'],
+  ['XX', 'CARA WHOLE (code XX)'],
+])(
+  'a suffix of a name stands in parentheses if it is words or a code: %s',
+  async (suffix, name) => {
+    const subject = { firstName: 'CARA', lastName: 'WHOLE', suffix };
+    const { pages } = await readPdf(await drawCreditFile({ subject }));
+    expect(pages[0]).toContain(name);
+  },
+);
 
 test('the same file gives the same bytes', async () => {
   const [first, second] = [await drawCreditFile(WHOLE_FILE), await drawCreditFile(WHOLE_FILE)];
@@ -247,6 +376,10 @@ function withTexts(value: unknown, next: () => string): unknown {
   );
 }
 
+/** Values that other tests look for, and codes beside which the file has words. */
+const SHOWN_OTHERWISE =
+  /^language$|^subject\.sin$|datesWithoutDay|rejectCodes|\.code$|paymentProfile\.\d+\.month$|^collections\.0\..*ccountNumber/;
+
 /** What a document may print for each value of a file, with the value's path. */
 function listValues(
   value: unknown,
@@ -256,20 +389,22 @@ function listValues(
   if (typeof value === 'object' && value !== null) {
     return Object.entries(value).flatMap(([key, item]) => listValues(item, words, [...path, key]));
   }
-  const key = path.at(-1) ?? '';
-  if (['language', 'sin', 'matched'].includes(key)) return [];
-  return [{ path: path.join('.'), forms: formsOf(value, words) }];
+  const name = path.join('.');
+  if (SHOWN_OTHERWISE.test(name)) return [];
+  return [{ path: name, forms: formsOf(value, words) }];
 }
 
 function formsOf(value: unknown, words: Words): string[] {
   const formats = formatsOf(words);
   if (typeof value === 'number') return [formats.money(value), formats.number(value)];
   const text = String(value);
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return [formats.date(text) ?? '', formats.month(text)];
-  const enumerated = Object.values(words.enumerations)
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text))
+    return [formats.dateOf({ text }, 'text') ?? '', formats.month(text)];
+  const enumerated = [...Object.values(words.enumerations), words.shortPaymentRate]
     .map((group: Record<string, string>) => group[text])
     .filter((word) => word !== undefined);
-  return enumerated.length > 0 ? enumerated : [text];
+  const section = (words.sections as Record<string, string>)[text];
+  return enumerated.length > 0 ? enumerated : [section ?? text];
 }
 
 /** The text with a space in the place of each no-break space. */

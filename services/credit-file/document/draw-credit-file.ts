@@ -1,6 +1,7 @@
 /** Draws a credit file as a PDF: a summary, then every section. */
 import { isCalendarDate } from '@creditlane/runtime/calendar-date';
 import type { CreditFile } from '../credit-file.ts';
+import { splitInquiries } from './figures/consumer-inquiries.ts';
 import { drawCollections } from './sections/collections.ts';
 import { type Drawing, labelled } from './sections/drawing.ts';
 import { drawHead, drawPageFrame, sourceOf } from './sections/head.ts';
@@ -56,19 +57,19 @@ export async function drawCreditFile(file: CreditFile): Promise<Uint8Array> {
 /** Names the sections that the file leaves out, so that nobody takes one for lost. */
 function drawEmptySections({ file, sheet, words }: Drawing): void {
   const { labels } = words;
-  const sections = {
-    trades: labels.trades,
-    collections: labels.collections,
-    bankruptcies: labels.bankruptcies,
-    legalItems: labels.legalItems,
-    securedLoans: labels.securedLoans,
-    localInquiries: labels.localInquiries,
-    foreignInquiries: labels.foreignInquiries,
-    specialServices: labels.specialServices,
-    consumerStatements: labels.consumerStatements,
-  } as const;
-  const keys = Object.keys(sections) as (keyof typeof sections)[];
-  const empty = keys.filter((key) => !file[key]?.length).map((key) => sections[key]);
+  const { local, foreign } = splitInquiries(file);
+  const sections: [string, readonly unknown[] | undefined][] = [
+    [labels.trades, file.trades],
+    [labels.collections, file.collections],
+    [labels.bankruptcies, file.bankruptcies],
+    [labels.legalItems, file.legalItems],
+    [labels.securedLoans, file.securedLoans],
+    [labels.localInquiries, local],
+    [labels.foreignInquiries, foreign],
+    [labels.specialServices, file.specialServices],
+    [labels.consumerStatements, file.consumerStatements],
+  ];
+  const empty = sections.filter(([, entries]) => !entries?.length).map(([title]) => title);
   if (empty.length === 0) return;
   const text = labelled(labels.nothingReported, empty.join(' · '), words);
   sheet.paragraph(sheet.root, text, 'muted');

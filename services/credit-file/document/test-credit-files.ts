@@ -12,8 +12,19 @@ export const WHOLE_FILE: CreditFile = {
   requestedDate: '2026-11-15',
   bureau: { id: '8800', name: 'National Bureau' },
   hitType: 'HIT',
+  hitStrength: 'Regular hit',
   matched: 'PARTIAL',
   differences: ['LAST_NAME', 'DATE_OF_BIRTH_MISSING'],
+  warnings: [
+    { code: '1', text: 'POSSIBLE TRUE NAME FRAUD', source: 'FRAUD' },
+    { code: '4', text: 'CAUTION - INVALID BIRTHDATE/AGE', source: 'DATA' },
+    { text: 'CALL BEFORE ANY NEW CREDIT', source: 'MESSAGE' },
+  ],
+  alsoReported: [
+    { section: 'CNGarnishments', count: 1 },
+    { section: 'CNMarriages/CNMarriage', count: 71 },
+  ],
+  datesWithoutDay: ['fileSinceDate'],
   subject: {
     firstName: 'Éloïse',
     middleName: 'Anne',
@@ -29,6 +40,7 @@ export const WHOLE_FILE: CreditFile = {
     addressHistory: [
       {
         dateReported: '2024-05-01',
+        datesWithoutDay: ['dateReported'],
         streetNo: '1250',
         streetName: 'boulevard René-Lévesque Ouest',
         city: 'Montréal',
@@ -66,6 +78,7 @@ export const WHOLE_FILE: CreditFile = {
         'Length of time accounts have been established',
       ],
       rejectCodes: ['E7'],
+      rejectReasons: [{ code: 'E7', text: 'Insufficient credit information' }],
     },
     { number: -12, sign: '-', value: '12', narratives: ['Bankruptcy navigator'] },
     { value: 'N/A', narratives: ['Third score'] },
@@ -143,6 +156,17 @@ export const WHOLE_FILE: CreditFile = {
       count30DaysPastDue: 3,
       count60DaysPastDue: 1,
       count90DaysPastDue: 0,
+      creditLimitAmount: 10_500,
+      accountType: 'SECURED',
+      dateFirstDelinquency: '2021-12-03',
+      paymentProfile: [
+        { month: '2026-10', rate: 'NOT_MORE_THAN_ONE_PAYMENT_PAST_DUE' },
+        { month: '2026-09', rate: 'PAID_AS_AGREED_AND_UP_TO_DATE' },
+        { month: '2026-08', rate: 'PAID_AS_AGREED_AND_UP_TO_DATE' },
+        { month: '2026-07' },
+        { month: '2026-06', status: 'ADJUSTMENT_PENDING' },
+        { month: '2026-05', rate: 'BAD_DEBT_PLACED_FOR_COLLECTION' },
+      ],
       previousHighPaymentRates: [
         { date: '2026-04-01', rate: 'NOT_MORE_THAN_TWO_PAYMENTS_PAST_DUE' },
         { date: '2026-03-01', rate: 'NOT_MORE_THAN_ONE_PAYMENT_PAST_DUE' },
@@ -176,6 +200,7 @@ export const WHOLE_FILE: CreditFile = {
       customer: { id: '481BB00123', name: 'First Harbour Bank', phoneNumber: '416-555-0101' },
     },
     { date: '2024-11-02', customer: { id: '999ZB12345', name: 'Creditlane Dealer' } },
+    { date: '2026-08-14', customer: { id: '481ZC00001', name: 'EQUIFAX PERSONAL SOL' } },
   ],
   foreignInquiries: [
     { date: '2026-06-20', memberNameAndNumber: 'Coast Credit Union 4410', industry: 'Finance' },

@@ -1,5 +1,6 @@
 /** The section of a file's collections. */
 import type { Tag } from '../sheet/sheet.ts';
+import { maskAccountNumber, maskLongNumbers } from '../words/formats.ts';
 import {
   type Drawing,
   drawTableSection,
@@ -26,16 +27,19 @@ export function drawCollections(drawing: Drawing, root: Tag): void {
       const { creditor, agency, narratives } = collection;
       return {
         cells: [
-          [styled(creditor?.accountNumberAndOrName, 'strong'), collection.industry],
-          [partyName(agency), collection.agencyAccountNumber],
+          [
+            styled(maskLongNumbers(creditor?.accountNumberAndOrName), 'strong'),
+            collection.industry,
+          ],
+          [partyName(agency), maskAccountNumber(collection.agencyAccountNumber)],
           [
             wordOf(enumerations.collectionType, collection.type),
             wordOf(enumerations.collectionReason, collection.reason),
           ],
           [
-            formats.date(collection.assignedDate) ?? '–',
-            formats.date(collection.dateOfLastPayment) ?? '–',
-            formats.date(collection.datePaid) ?? '–',
+            formats.dateOf(collection, 'assignedDate') ?? '–',
+            formats.dateOf(collection, 'dateOfLastPayment') ?? '–',
+            formats.dateOf(collection, 'datePaid') ?? '–',
           ],
           [formats.money(collection.originalAmount)],
           [formats.money(collection.balanceAmount)],

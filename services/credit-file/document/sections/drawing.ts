@@ -2,14 +2,7 @@
 import type { CreditFile } from '../../credit-file.ts';
 import type { Sheet, Tag } from '../sheet/sheet.ts';
 import type { StyleName } from '../sheet/styles.ts';
-import {
-  type Cell,
-  type CellText,
-  type Column,
-  drawTable,
-  type Level,
-  type Row,
-} from '../sheet/table.ts';
+import { type Cell, type CellText, drawTable, type Level, type Table } from '../sheet/table.ts';
 import type { Formats } from '../words/formats.ts';
 import type { Words } from '../words/words.ts';
 
@@ -24,7 +17,7 @@ export interface Drawing {
 export function drawTableSection(
   { sheet, words }: Drawing,
   parent: Tag,
-  table: { title: string; columns: readonly Column[]; rows: readonly Row[]; level?: Level },
+  table: Pick<Table, 'title' | 'columns' | 'rows' | 'legend'> & { level?: Level },
 ): void {
   if (table.rows.length === 0) return;
   const section = sheet.tag(parent, 'Sect');
@@ -55,6 +48,11 @@ export function labelled(label: string, text: string | undefined, { locale }: Wo
   if (text === undefined) return undefined;
   // French has a no-break space before a colon.
   return `${label}${locale === 'fr-CA' ? '\u00a0' : ''}: ${text}`;
+}
+
+/** A text of a bureau, which is said to be a code by `say` if it is a number. */
+export function spokenCode(text: string, say: (code: string) => string): string {
+  return /^\d+$/.test(text) ? say(text) : text;
 }
 
 /** A text of a cell in this style; undefined without a text. */

@@ -1,27 +1,30 @@
 /** The sections of a file's inquiries, special services and consumer statements. */
+import { memberOf, splitInquiries } from '../figures/consumer-inquiries.ts';
 import type { Tag } from '../sheet/sheet.ts';
-import { formatPhoneNumber } from '../words/formats.ts';
 import { type Drawing, drawTableSection, wordOf } from './drawing.ts';
 
 export function drawInquiries(drawing: Drawing, root: Tag): void {
   const { words, file, formats } = drawing;
   const { labels } = words;
+  const { local, foreign, ofConsumer } = splitInquiries(file);
+  const columns = [
+    { title: [labels.date], share: 1 },
+    { title: [labels.member], share: 3 },
+    { title: [labels.customerNumber], share: 2 },
+    { title: [labels.phone], share: 2 },
+  ];
+  const rowOf = (inquiry: (typeof ofConsumer)[number]) => ({
+    cells: [
+      [formats.dateOf(inquiry, 'date')],
+      [memberOf(inquiry) ?? '–'],
+      [inquiry.customer?.id],
+      [formats.phoneNumber(inquiry.customer?.phoneNumber)],
+    ],
+  });
   drawTableSection(drawing, root, {
     title: labels.localInquiries,
-    columns: [
-      { title: [labels.date], share: 1 },
-      { title: [labels.member], share: 3 },
-      { title: [labels.customerNumber], share: 2 },
-      { title: [labels.phone], share: 2 },
-    ],
-    rows: (file.localInquiries ?? []).map(({ date, customer }) => ({
-      cells: [
-        [formats.date(date)],
-        [customer?.name],
-        [customer?.id],
-        [customer?.phoneNumber && formatPhoneNumber(customer.phoneNumber)],
-      ],
-    })),
+    columns,
+    rows: local.map(rowOf),
   });
   drawTableSection(drawing, root, {
     title: labels.foreignInquiries,
@@ -30,9 +33,14 @@ export function drawInquiries(drawing: Drawing, root: Tag): void {
       { title: [labels.member], share: 5 },
       { title: [labels.industry], share: 2 },
     ],
-    rows: (file.foreignInquiries ?? []).map((inquiry) => ({
-      cells: [[formats.date(inquiry.date)], [inquiry.memberNameAndNumber], [inquiry.industry]],
+    rows: foreign.map((inquiry) => ({
+      cells: [[formats.dateOf(inquiry, 'date')], [inquiry.memberNameAndNumber], [inquiry.industry]],
     })),
+  });
+  drawTableSection(drawing, root, {
+    title: labels.consumerInquiries,
+    columns,
+    rows: ofConsumer.map(rowOf),
   });
 }
 
@@ -48,13 +56,13 @@ export function drawSpecialServices(drawing: Drawing, root: Tag): void {
       { title: [labels.customerNumber], share: 2 },
       { title: [labels.phone], share: 2 },
     ],
-    rows: (file.specialServices ?? []).map(({ type, dateReported, customer }) => ({
+    rows: (file.specialServices ?? []).map((service) => ({
       cells: [
-        [wordOf(enumerations.specialService, type)],
-        [formats.date(dateReported)],
-        [customer?.name],
-        [customer?.id],
-        [customer?.phoneNumber && formatPhoneNumber(customer.phoneNumber)],
+        [wordOf(enumerations.specialService, service.type)],
+        [formats.dateOf(service, 'dateReported')],
+        [service.customer?.name],
+        [service.customer?.id],
+        [formats.phoneNumber(service.customer?.phoneNumber)],
       ],
     })),
   });
@@ -72,8 +80,8 @@ export function drawConsumerStatements(drawing: Drawing, root: Tag): void {
     ],
     rows: (file.consumerStatements ?? []).map((statement) => ({
       cells: [
-        [formats.date(statement.dateReported)],
-        [formats.date(statement.dateToBePurged)],
+        [formats.dateOf(statement, 'dateReported')],
+        [formats.dateOf(statement, 'dateToBePurged')],
         [statement.statement],
       ],
     })),

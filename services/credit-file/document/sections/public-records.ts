@@ -31,7 +31,7 @@ function drawBankruptcies(drawing: Drawing, root: Tag): void {
     ],
     rows: (file.bankruptcies ?? []).map((bankruptcy) => ({
       cells: [
-        [formats.date(bankruptcy.dateFiled)],
+        [formats.dateOf(bankruptcy, 'dateFiled')],
         [partyName(bankruptcy.court), bankruptcy.caseNumber],
         [
           wordOf(enumerations.bankruptcyType, bankruptcy.type),
@@ -39,7 +39,7 @@ function drawBankruptcies(drawing: Drawing, root: Tag): void {
         ],
         [
           styled(wordOf(enumerations.disposition, bankruptcy.disposition?.type), 'strong'),
-          formats.date(bankruptcy.disposition?.date),
+          formats.dateOf(bankruptcy.disposition, 'date'),
         ],
         [formats.money(bankruptcy.liabilityAmount)],
         [formats.money(bankruptcy.assetAmount)],
@@ -64,10 +64,10 @@ function drawLegalItems(drawing: Drawing, root: Tag): void {
     rows: (file.legalItems ?? []).map((item) => ({
       cells: [
         [
-          styled(wordOf(enumerations.legalItemType, item.type), 'strong'),
+          styled(wordOf(enumerations.legalItemType, item.type) ?? '–', 'strong'),
           wordOf(enumerations.legalItemStatus, item.status),
         ],
-        [formats.date(item.dateFiled) ?? '–', formats.date(item.dateSatisfied)],
+        [formats.dateOf(item, 'dateFiled') ?? '–', formats.dateOf(item, 'dateSatisfied')],
         [partyName(item.court), item.caseNumber],
         [
           labelled(labels.plaintiff, item.plaintiff, words),
@@ -95,8 +95,8 @@ function drawSecuredLoans(drawing: Drawing, root: Tag): void {
     ],
     rows: (file.securedLoans ?? []).map((loan) => ({
       cells: [
-        [formats.date(loan.dateFiled)],
-        [formats.date(loan.maturityDate)],
+        [formats.dateOf(loan, 'dateFiled')],
+        [formats.dateOf(loan, 'maturityDate')],
         [partyName(loan.court)],
         [loan.creditor?.nameAddressAndAmount],
         [loan.industry],

@@ -3,7 +3,8 @@ import type { CreditFile } from '../../credit-file.ts';
 import { HIGHEST_SCORE, LOWEST_SCORE, positionOnScale } from '../figures/score-scale.ts';
 import { LEFT, type Tag, WIDTH } from '../sheet/sheet.ts';
 import { COLORS, STYLES, type StyleName } from '../sheet/styles.ts';
-import { type Drawing, join, labelled } from './drawing.ts';
+import type { Words } from '../words/words.ts';
+import { type Drawing, join, labelled, spokenCode } from './drawing.ts';
 
 type Score = NonNullable<CreditFile['scores']>[number];
 
@@ -41,15 +42,27 @@ function drawScore(drawing: Drawing, section: Tag, score: Score): void {
 
   const texts: [string | undefined, StyleName][] = [
     [labelled(labels.score, otherValue, words) ?? labels.score, 'subheading'],
-    ...(score.narratives ?? []).map((text): [string, StyleName] => [text, 'body']),
+    ...(score.narratives ?? []).map((text): [string, StyleName] => [
+      spokenCode(text, words.product),
+      'body',
+    ]),
     [score.reasons?.length ? labels.reasons : undefined, 'small'],
-    ...(score.reasons ?? []).map((text): [string, StyleName] => [`• ${text}`, 'body']),
-    [labelled(labels.rejectCodes, join(score.rejectCodes ?? [], ', '), words), 'body'],
+    ...(score.reasons ?? []).map((text): [string, StyleName] => [
+      `• ${text.replace(/^(?:factor )?(\d+)$/, (_, code) => words.factor(code))}`,
+      'body',
+    ]),
+    [labelled(labels.rejectReasons, join(listRejectReasons(score, words), '; '), words), 'body'],
   ];
   drawTexts(drawing, section, texts);
   // The value is on the page before, where the texts have started a new one.
   const isOnNextPage = sheet.y < top;
   sheet.y = (isOnNextPage ? sheet.y : Math.max(sheet.y, top + valueHeight)) + 6;
+}
+
+/** Why there is no score: in words, as far as the bureau gives any. */
+function listRejectReasons({ rejectCodes = [], rejectReasons }: Score, words: Words): string[] {
+  const reasons: typeof rejectReasons = rejectReasons ?? rejectCodes.map((code) => ({ code }));
+  return reasons.map(({ code, text }) => text ?? (code === undefined ? '–' : words.code(code)));
 }
 
 /** Prints the texts beside the value, and on the next page where they do not fit. */

@@ -17,11 +17,11 @@ export function drawSubject(drawing: Drawing, root: Tag): void {
   sheet.reserve(60);
   drawHeading(sheet, section, labels.subject, 'section');
   const facts = [
-    { label: labels.name, value: nameOf(subject), style: 'strong' as const },
-    { label: labels.dateOfBirth, value: formats.date(subject.dateOfBirth) },
+    { label: labels.name, value: nameOf(subject, words), style: 'strong' as const },
+    { label: labels.dateOfBirth, value: formats.dateOf(subject, 'dateOfBirth') },
     { label: labels.socialInsuranceNumber, value: subject.sin && maskSin(subject.sin) },
   ];
-  const death = formats.date(subject.dateOfDeath);
+  const death = formats.dateOf(subject, 'dateOfDeath');
   if (death) facts.push({ label: labels.dateOfDeath, value: death });
   drawFacts(sheet, section, facts);
   sheet.y += 4;
@@ -32,7 +32,8 @@ export function drawSubject(drawing: Drawing, root: Tag): void {
 }
 
 function drawOtherNames(drawing: Drawing, section: Tag): void {
-  const { labels, enumerations } = drawing.words;
+  const { words } = drawing;
+  const { labels, enumerations } = words;
   drawTableSection(drawing, section, {
     title: labels.names,
     level: 'part',
@@ -41,7 +42,7 @@ function drawOtherNames(drawing: Drawing, section: Tag): void {
       { title: [labels.nameType], share: 2 },
     ],
     rows: (drawing.file.subject?.otherNames ?? []).map((name) => ({
-      cells: [[nameOf(name)], [wordOf(enumerations.otherName, name.type)]],
+      cells: [[nameOf(name, words)], [wordOf(enumerations.otherName, name.type)]],
     })),
   });
 }
@@ -64,7 +65,7 @@ function drawAddresses(drawing: Drawing, section: Tag): void {
         address.postalCode && formatPostalCode(address.postalCode),
       ]);
       return {
-        cells: [[join([street, city], ', ')], [formats.date(address.dateReported)]],
+        cells: [[join([street, city], ', ')], [formats.dateOf(address, 'dateReported')]],
       };
     }),
   });
@@ -89,8 +90,8 @@ function drawEmployments(drawing: Drawing, section: Tag): void {
         [employment.employerName],
         [employment.occupation],
         [join([employment.city, employment.province])],
-        [formats.date(employment.dateEmployed)],
-        [formats.date(employment.dateLeft)],
+        [formats.dateOf(employment, 'dateEmployed')],
+        [formats.dateOf(employment, 'dateLeft')],
         [formats.money(employment.monthlyIncome)],
       ],
     })),

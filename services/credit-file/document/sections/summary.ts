@@ -1,12 +1,12 @@
-/** The first section of a document: scores, what needs attention, figures and the payment history. */
+/** The first section of a document: what needs attention, scores, figures and the payment history. */
 import { totalAccounts } from '../figures/account-totals.ts';
 import { countEntries, type EntryCounts } from '../figures/entry-counts.ts';
 import { lateness, totalDaysPastDue, worstRates } from '../figures/payment-rates.ts';
-import { LEFT, type Tag, WIDTH } from '../sheet/sheet.ts';
-import { COLORS, STYLES } from '../sheet/styles.ts';
+import type { Tag } from '../sheet/sheet.ts';
 import { drawHeading } from '../sheet/table.ts';
+import { drawAlsoReported, drawAttention } from './attention.ts';
 import { drawCharts } from './charts.ts';
-import { type Drawing, join, labelled, wordOf } from './drawing.ts';
+import { type Drawing, join, wordOf } from './drawing.ts';
 import { drawFacts, type Fact } from './facts.ts';
 import { drawScores } from './scores.ts';
 
@@ -14,9 +14,10 @@ export function drawSummary(drawing: Drawing, root: Tag): void {
   const { sheet, words, file } = drawing;
   const section = sheet.tag(root, 'Sect');
   drawHeading(sheet, section, words.labels.summary, 'section');
-  drawAttention(drawing, section);
-  drawScores(drawing, section);
   const counts = countEntries(file);
+  drawAttention(drawing, section, counts);
+  drawAlsoReported(drawing, section);
+  drawScores(drawing, section);
   const { trades, collections, bankruptcies, legalItems, securedLoans, inquiries } = counts;
   if (trades + collections + bankruptcies + legalItems + securedLoans + inquiries > 0) {
     drawFacts(sheet, section, [...accountFacts(drawing), ...countFacts(drawing, counts)]);
@@ -29,48 +30,14 @@ export function drawSummary(drawing: Drawing, root: Tag): void {
   section.end();
 }
 
-/** Draws, in a box, what a lender must not miss. */
-function drawAttention({ sheet, file, words, formats }: Drawing, section: Tag): void {
-  const { labels, enumerations } = words;
-  const services = new Set(file.specialServices?.map(({ type }) => type));
-  const statements = file.consumerStatements?.length ?? 0;
-  const points = [
-    file.hitType === 'HIT' ? undefined : wordOf(enumerations.hitType, file.hitType),
-    labelled(labels.dateOfDeath, formats.date(file.subject?.dateOfDeath), words),
-    ...Array.from(services, (type) => wordOf(enumerations.specialService, type)),
-    statements > 0
-      ? labelled(labels.consumerStatements, formats.number(statements), words)
-      : undefined,
-  ].filter((point) => point !== undefined);
-  if (points.length === 0) return;
-  const text = labelled(labels.attention, points.join('; '), words);
-  const lines = sheet.lines(text, WIDTH - 16, 'alert');
-  const height = lines.length * STYLES.alert.lineHeight + 8;
-  sheet.reserve(height);
-  sheet.decorate(() => {
-    sheet.pdf.rect(LEFT, sheet.y, WIDTH, height).fill(COLORS.alertShade);
-    sheet.pdf.rect(LEFT, sheet.y, 3, height).fill(COLORS.alert);
-  });
-  sheet
-    .tag(section, 'P', () => {
-      lines.forEach((line, index) => {
-        const y = sheet.y + 4 + index * STYLES.alert.lineHeight;
-        sheet.print(line, 'alert', { x: LEFT + 10, y, width: WIDTH - 16 });
-      });
-    })
-    .end();
-  sheet.y += height + 8;
-}
-
 function accountFacts({ file, words, formats }: Drawing): Fact[] {
   const { labels, shortPaymentRate } = words;
   const trades = file.trades ?? [];
   const totals = totalAccounts(trades);
   const worst = worstRates(trades);
   const oldest = trades
-    .map(({ dateOpened }) => dateOpened ?? '')
-    .filter(Boolean)
-    .sort()[0];
+    .filter(({ dateOpened }) => dateOpened)
+    .toSorted((one, other) => ((one.dateOpened ?? '') < (other.dateOpened ?? '') ? -1 : 1))[0];
   const { utilisation } = totals;
   const rateFact = (label: string, rate: typeof worst.ever): Fact => ({
     label,
@@ -96,7 +63,7 @@ function accountFacts({ file, words, formats }: Drawing): Fact[] {
     },
     rateFact(labels.worstRateNow, worst.present),
     rateFact(labels.worstRateEver, worst.ever),
-    { label: labels.oldestAccount, value: formats.date(oldest), style: 'strong' },
+    { label: labels.oldestAccount, value: formats.dateOf(oldest, 'dateOpened'), style: 'strong' },
   ];
 }
 
@@ -126,10 +93,17 @@ function countFacts({ file, words, formats }: Drawing, counts: EntryCounts): Fac
     {
       label: labels.inquiries,
       value: number(counts.inquiries),
-      detail:
-        counts.inquiries > 0 && counts.recentInquiries !== undefined
-          ? words.lastTwelveMonths(number(counts.recentInquiries))
-          : undefined,
+      detail: join(
+        [
+          counts.inquiries > 0 && counts.recentInquiries !== undefined
+            ? words.lastTwelveMonths(number(counts.recentInquiries))
+            : undefined,
+          counts.consumerInquiries > 0
+            ? words.byConsumer(number(counts.consumerInquiries))
+            : undefined,
+        ],
+        ', ',
+      ),
       style: 'figure',
     },
     {

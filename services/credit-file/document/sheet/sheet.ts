@@ -13,6 +13,8 @@ export const LEFT = 40;
 export const WIDTH = PAGE.width - 2 * LEFT;
 export const TOP = 62;
 const BOTTOM = PAGE.height - 52;
+/** The most lines of a paragraph that is not broken over pages. */
+const KEPT_TOGETHER = 5;
 
 /** Where a line of text goes; `align` is that within `width`. */
 interface Place {
@@ -20,6 +22,8 @@ interface Place {
   y: number;
   width: number;
   align?: 'left' | 'right' | 'center';
+  /** Points between the characters. */
+  spacing?: number;
 }
 
 interface SheetOptions {
@@ -104,7 +108,7 @@ export class Sheet {
    * Prints a line that `lines`, `fit` or `line` returned. `y` is the top of the line. A right-aligned line that is wider than
    * `width` is printed in a font so small that it fits.
    */
-  print(line: string, style: StyleName, { x, y, width, align = 'left' }: Place): void {
+  print(line: string, style: StyleName, { x, y, width, align = 'left', spacing }: Place): void {
     if (line === '') return;
     const { font, size, lineHeight, color } = STYLES[style];
     const lineWidth = this.widthOf(line, style);
@@ -117,7 +121,11 @@ export class Sheet {
       .fontSize(size * scale)
       .fillColor(color)
       // The space parts the last word of a line from the next line for screen readers and copies.
-      .text(`${line} `, x + offset, baseline, { lineBreak: false, baseline: 'alphabetic' });
+      .text(`${line} `, x + offset, baseline, {
+        lineBreak: false,
+        baseline: 'alphabetic',
+        ...(spacing !== undefined && { characterSpacing: spacing }),
+      });
   }
 
   /** Draws a thin line over the whole width. */
@@ -149,11 +157,12 @@ export class Sheet {
     this.pdf.endMarkedContent();
   }
 
-  /** Prints a paragraph over the whole width, on as many pages as it takes. */
+  /** Prints a paragraph over the whole width, a short one on one page, a longer one on as many as it takes. */
   paragraph(parent: Tag, text: string, style: StyleName, type = 'P'): void {
     const { lineHeight } = STYLES[style];
     const tag = this.tag(parent, type);
     let lines = this.lines(text, WIDTH, style);
+    if (lines.length <= KEPT_TOGETHER) this.reserve(lines.length * lineHeight);
     while (lines.length > 0) {
       this.reserve(lineHeight);
       const fitting = Math.floor(this.remaining / lineHeight);

@@ -16,6 +16,8 @@ export const COLORS = {
   rule: '#c9cfda',
   shade: '#eef1f6',
   accent: '#23508f',
+  /** Of a month in which the account was paid as agreed. */
+  punctual: '#c5d6ee',
   alert: '#8c1d2f',
   alertShade: '#fbeeee',
   /** From light to dark, so that they differ in a black-and-white print. */
@@ -32,6 +34,9 @@ export const STYLES = {
   muted: { font: 'regular', size: 8.5, lineHeight: 10.5, color: COLORS.muted },
   alert: { font: 'bold', size: 8.5, lineHeight: 10.5, color: COLORS.alert },
   small: { font: 'regular', size: 7.5, lineHeight: 9.5, color: COLORS.muted },
+  /** In a cell of a payment profile. */
+  sign: { font: 'bold', size: 6.5, lineHeight: 8, color: COLORS.ink },
+  signOnDark: { font: 'bold', size: 6.5, lineHeight: 8, color: '#ffffff' },
   columnTitle: { font: 'bold', size: 7.5, lineHeight: 9.5, color: COLORS.muted },
   figure: { font: 'bold', size: 12.5, lineHeight: 16, color: COLORS.ink },
   score: { font: 'bold', size: 30, lineHeight: 34, color: COLORS.ink },

@@ -19,10 +19,22 @@ export interface Row {
   cells: readonly Cell[];
   /** Stands below the cells, over the table's whole width. */
   note?: Cell;
+  /** Stands below the note. */
+  figure?: RowFigure | undefined;
+}
+
+export interface RowFigure {
+  /** In points, less than a page. */
+  height: number;
+  /** What it shows, for screen readers. */
+  alt: string;
+  draw(top: number): void;
 }
 
 export interface Table {
   title: string;
+  /** Explains the rows, between the heading and the header. */
+  legend?: string | undefined;
   /** A table within a section has a smaller heading than a section. */
   level: Level;
   /** The title on the pages after the first. */
@@ -62,8 +74,11 @@ export function drawTable(sheet: Sheet, section: Tag, table: Table): void {
   const wholePage = sheet.pageHeight - headingHeight(table.level) - headerHeight;
   const first = rows[0]?.height ?? 0;
   const firstPart = first <= wholePage ? first : MIN_PART;
-  sheet.reserve(headingHeight(table.level) + headerHeight + firstPart);
+  const legend = table.legend ?? '';
+  const legendHeight = sheet.lines(legend, WIDTH, 'small').length * STYLES.small.lineHeight;
+  sheet.reserve(headingHeight(table.level) + legendHeight + headerHeight + firstPart);
   drawHeading(sheet, section, table.title, table.level);
+  if (legend !== '') sheet.paragraph(section, legend, 'small');
   const tag = sheet.tag(section, 'Table');
   const header = sheet.tag(tag, 'TR');
   sheet.decorate(() => shadeHeader(sheet, headerHeight));
@@ -142,6 +157,7 @@ interface LaidOutCell {
 interface LaidOutRow {
   cells: LaidOutCell[];
   note: LaidOutCell;
+  figure: RowFigure | undefined;
   height: number;
 }
 
@@ -152,7 +168,9 @@ function layOutRow(sheet: Sheet, row: Row, columns: readonly PlacedColumn[]): La
   const cells = columns.map((column, index) => layOutCell(sheet, row.cells[index] ?? [], column));
   const note = layOutCell(sheet, row.note ?? [], WHOLE_WIDTH);
   const count = Math.max(1, ...cells.map(({ lines }) => lines.length)) + note.lines.length;
-  return { cells, note, height: count * LINE_HEIGHT + 2 * PADDING };
+  const { figure } = row;
+  const height = count * LINE_HEIGHT + 2 * PADDING + (figure?.height ?? 0);
+  return { cells, note, figure, height };
 }
 
 function layOutCell(sheet: Sheet, cell: Cell, place: LaidOutCell['place']): LaidOutCell {
@@ -170,7 +188,7 @@ function layOutCell(sheet: Sheet, cell: Cell, place: LaidOutCell['place']): Laid
 function drawRow(
   sheet: Sheet,
   table: Tag,
-  { cells, note }: LaidOutRow,
+  { cells, note, figure }: LaidOutRow,
   continueOnNextPage: () => void,
 ): void {
   sheet.y += PADDING;
@@ -184,8 +202,23 @@ function drawRow(
     drawLines(sheet, [{ ...note, tag }], continueOnNextPage);
     noteRow.end();
   }
+  if (figure !== undefined) {
+    if (sheet.remaining < figure.height) continueOnNextPage();
+    drawFigure(sheet, table, figure, cells.length);
+  }
   sheet.y += PADDING;
   sheet.decorate(() => sheet.rule(sheet.y));
+}
+
+function drawFigure(sheet: Sheet, table: Tag, figure: RowFigure, columns: number): void {
+  const { alt, height } = figure;
+  const top = sheet.y;
+  const row = sheet.tag(table, 'TR');
+  const cell = sheet.tag(row, 'TD', undefined, { columns });
+  const bbox: [number, number, number, number] = [LEFT, top, LEFT + WIDTH, top + height];
+  sheet.tag(cell, 'Figure', () => figure.draw(top), { alt, bbox }).end();
+  row.end();
+  sheet.y += height;
 }
 
 /** Prints the lines of cells side by side, and goes on on the next page where they do not fit. */

@@ -1,5 +1,5 @@
 /** The words of a document in English. */
-import { ENGLISH_LABELS } from './english-labels.ts';
+import { ENGLISH_LABELS, ENGLISH_SECTIONS } from './english-labels.ts';
 import { ENGLISH_TRADE_NARRATIVES } from './english-trade-narratives.ts';
 import type { Enumerations, Words } from './words.ts';
 
@@ -15,6 +15,8 @@ const ENUMERATIONS: Enumerations = {
     CONTACT_BUREAU_COLLECTION_DEPARTMENT: "Contact the bureau's collection department",
     CREDIT_LOCK: 'File locked by the consumer',
   },
+  matched: { FULL: 'Whole', PARTIAL: 'In part' },
+  warningSource: { FRAUD: 'Fraud', DATA: 'Data', MESSAGE: 'Message' },
   difference: {
     NAME: 'another name',
     LAST_NAME: 'another last name',
@@ -164,6 +166,10 @@ export const ENGLISH: Words = {
     THREE_OR_MORE_PAYMENTS_PAST_DUE: 'Three or more past due',
     TOO_NEW_TO_RATE: 'Too new to rate',
   },
+  extension: (number) => `ext. ${number}`,
+  code: (code) => `code ${code}`,
+  product: (code) => `Score product ${code}`,
+  factor: (code) => `factor ${code}`,
   pageOf: (page, pages) => `${page} of ${pages}`,
   partialMatch: (differences) =>
     `This file agrees with the applicant in part only: ${differences}.`,
@@ -171,10 +177,12 @@ export const ENGLISH: Words = {
   unpaid: (collections) => `${collections} unpaid`,
   active: (bankruptcies) => `${bankruptcies} active`,
   unsettled: (legalItems) => `${legalItems} unsettled`,
+  byConsumer: (inquiries) => `${inquiries} by the consumer`,
   lastTwelveMonths: (inquiries) => `${inquiries} in the last 12 months`,
   usedOf: (balance, limits) => `${balance} of ${limits}`,
   usDollarAccounts: (accounts, balance) =>
     `US-dollar accounts not included: ${accounts}, ${balance}`,
   continued: (section) => `${section}, continued`,
   labels: ENGLISH_LABELS,
+  sections: ENGLISH_SECTIONS,
 };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ENGLISH } from './english.ts';
-import { formatPhoneNumber, formatPostalCode, formatsOf } from './formats.ts';
+import { formatPostalCode, formatsOf, maskAccountNumber, maskLongNumbers } from './formats.ts';
 import { FRENCH } from './french.ts';
 
 const english = formatsOf(ENGLISH);
@@ -22,19 +22,43 @@ test('an amount in US dollars says so', () => {
 });
 
 test('a calendar date is the same day wherever the process runs', () => {
-  expect(english.date('2026-01-01')).toBe('Jan 1, 2026');
-  expect(french.date('2026-01-01')).toBe('1 janv. 2026');
+  expect(english.dateOf({ date: '2026-01-01' }, 'date')).toBe('Jan 1, 2026');
+  expect(french.dateOf({ date: '2026-01-02' }, 'date')).toBe('2 janv. 2026');
   expect(english.month('2026-12-31')).toBe('Dec 2026');
+});
+
+test('the first of a month is "1er" in French', () => {
+  expect(french.dateOf({ date: '2026-10-01' }, 'date')).toBe('1er oct. 2026');
+  expect(french.dateOf({ date: '2026-10-11' }, 'date')).toBe('11 oct. 2026');
+});
+
+test('a date of which the day is not known is a month', () => {
+  const trade = {
+    dateOpened: '2017-09-01',
+    dateReported: '2026-10-01',
+    datesWithoutDay: ['dateOpened'],
+  };
+  expect(english.dateOf(trade, 'dateOpened')).toBe('Sep 2017');
+  expect(french.dateOf(trade, 'dateOpened')).toBe('sept. 2017');
+  expect(english.dateOf(trade, 'dateReported')).toBe('Oct 1, 2026');
+});
+
+test('a date of an entry that says nothing of its days is that day', () => {
+  expect(english.dateOf({ dateFiled: '2017-09-01' }, 'dateFiled')).toBe('Sep 1, 2017');
 });
 
 test('a text that is no calendar date is returned as it is', () => {
   for (const text of ['2026-13-01', '2026-02-30', 'yesterday', '2026'])
-    expect(english.date(text)).toBe(text);
+    expect(english.dateOf({ date: text }, 'date')).toBe(text);
 });
 
 test('an absent value has no text', () => {
-  expect(english.date('')).toBeUndefined();
-  expect(english.date(undefined)).toBeUndefined();
+  expect(english.dateOf({ date: '' }, 'date')).toBeUndefined();
+  expect(english.dateOf({ date: undefined }, 'date')).toBeUndefined();
+  expect(english.dateOf({ dateFiled: '', datesWithoutDay: ['dateFiled'] }, 'dateFiled')).toBe(
+    undefined,
+  );
+  expect(english.phoneNumber(undefined)).toBeUndefined();
   expect(english.money(undefined)).toBeUndefined();
   expect(english.number(undefined)).toBeUndefined();
 });
@@ -55,8 +79,32 @@ test('a postal code of Canada is in two groups, and any other text stays as it i
   expect(formatPostalCode('90210')).toBe('90210');
 });
 
-test('a telephone number of ten digits is in groups, and any other text stays as it is', () => {
-  expect(formatPhoneNumber('4165550101')).toBe('416-555-0101');
-  expect(formatPhoneNumber('416-555-0101')).toBe('416-555-0101');
-  expect(formatPhoneNumber('555-0101 ext 4')).toBe('555-0101 ext 4');
+test('a telephone number is in groups, with its extension in the language of the document', () => {
+  expect(english.phoneNumber('4165550101')).toBe('416-555-0101');
+  expect(english.phoneNumber('416-555-0101')).toBe('416-555-0101');
+  expect(english.phoneNumber('800-555-0143 ext. 7486')).toBe('800-555-0143 ext. 7486');
+  expect(french.phoneNumber('800-555-0143 ext. 7486')).toBe('800-555-0143 poste 7486');
+  // As files of an earlier version have it.
+  expect(english.phoneNumber('800555-0143')).toBe('800-555-0143');
+});
+
+test('any other telephone number stays as it is', () => {
+  expect(french.phoneNumber('555-0101 ext 4')).toBe('555-0101 ext 4');
+});
+
+test('an account number shows its last four characters alone', () => {
+  expect(maskAccountNumber('450231000004471')).toBe('***4471');
+  expect(maskAccountNumber('4502 3100 0000 4471')).toBe('***4471');
+  expect(maskAccountNumber('AB-99812/X')).toBe('***812X');
+});
+
+test('an account number of four characters, or one that the bureau has masked, stays as it is', () => {
+  expect(maskAccountNumber('7080')).toBe('7080');
+  expect(maskAccountNumber('...4471')).toBe('...4471');
+});
+
+test('of a text with numbers, each of five digits or more shows its last four', () => {
+  expect(maskLongNumbers('TELCO 5551234, UNIT 12')).toBe('TELCO ***1234, UNIT 12');
+  expect(maskLongNumbers('BANK 4502 3100-0000 4471')).toBe('BANK ***4471');
+  expect(maskLongNumbers('LAKEHEAD BANK VISA 4471')).toBe('LAKEHEAD BANK VISA 4471');
 });

@@ -9,18 +9,30 @@ export interface Formats {
   /** Dollars, with cents only if the amount has cents: "$1,250" or "1 250 $". */
   money(amount: number, currency?: Currency): string;
   money(amount: number | undefined, currency?: Currency): string | undefined;
-  /** A calendar date: "Jan. 5, 2026" or "5 janv. 2026". Any other text is returned as it is; an empty one is absent. */
-  date(text: string | undefined): string | undefined;
-  /** The month of a calendar date: "Jan. 2026". */
+  /** The month of a calendar date: "Jan 2026". */
   month(text: string): string;
+  /**
+   * The date of this name of an entry: "Jan 5, 2026" or "5 janv. 2026", or the month alone if the entry says that the day is
+   * not known. A text that is no calendar date is returned as it is; an empty one is absent.
+   */
+  dateOf<Name extends string>(entry: Dated<Name> | undefined, name: Name): string | undefined;
+  /** A telephone number of North America in groups: "416-555-0101 ext. 22". Any other text is returned as it is. */
+  phoneNumber(text: string | undefined): string | undefined;
   number(value: number): string;
   number(value: number | undefined): string | undefined;
   /** A ratio as a percentage without decimals. */
   percentage(ratio: number): string;
 }
 
+type Dated<Name extends string> = { [name in Name]?: string | undefined } & {
+  datesWithoutDay?: readonly string[] | undefined;
+};
+
+/** Files of an earlier version have the first two groups together. */
+const PHONE_NUMBER = /^(\d{3})-?(\d{3})-?(\d{4})(?: ext\. (\w+))?$/;
+
 /** The formats of the language of `words`. Dates have no time zone: they are read and written in UTC. */
-export function formatsOf({ locale }: Words): Formats {
+export function formatsOf({ locale, ...words }: Words): Formats {
   const decimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
   const percentage = new Intl.NumberFormat(locale, { style: 'percent', signDisplay: 'negative' });
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
@@ -39,8 +51,20 @@ export function formatsOf({ locale }: Words): Formats {
   }
   return {
     money: moneyFormat(locale),
-    date: (text) => (text ? formatDate(text, date) : undefined),
     month: (text) => formatDate(text, month),
+    dateOf: (entry, name) => {
+      const text = entry?.[name];
+      if (!text) return undefined;
+      const isMonth = entry?.datesWithoutDay?.includes(name);
+      const formatted = formatDate(text, isMonth ? month : date);
+      return locale === 'fr-CA' ? formatted.replace(/^1 /, '1er ') : formatted;
+    },
+    phoneNumber: (text) => {
+      const [, area, exchange, line, extension] = PHONE_NUMBER.exec(text ?? '') ?? [];
+      if (area === undefined) return text;
+      const number = `${area}-${exchange}-${line}`;
+      return extension === undefined ? number : `${number} ${words.extension(extension)}`;
+    },
     number,
     percentage: (ratio) => percentage.format(ratio),
   };
@@ -68,12 +92,20 @@ function moneyFormat(locale: string): Formats['money'] {
   return money;
 }
 
-/** A telephone number of North America in groups: "416-555-0101". Any other text stays as it is. */
-export function formatPhoneNumber(number: string): string {
-  return number.replace(/^(\d{3})(\d{3})(\d{4})$/, '$1-$2-$3');
-}
-
 /** A postal code of Canada in two groups, as on envelopes: "H3B 4W8". Any other text stays as it is. */
 export function formatPostalCode(code: string): string {
   return code.replace(/^([A-Z]\d[A-Z])(\d[A-Z]\d)$/, '$1 $2');
+}
+
+/** An account number with all but its last four letters and digits masked. One that has no more stays as it is. */
+export function maskAccountNumber(number: string): string;
+export function maskAccountNumber(number: string | undefined): string | undefined;
+export function maskAccountNumber(number: string | undefined): string | undefined {
+  const characters = number?.match(/[\p{L}\p{N}]/gu) ?? [];
+  return characters.length <= 4 ? number : `***${characters.slice(-4).join('')}`;
+}
+
+/** A text in which each number of five digits or more, such as an account number, shows its last four alone. */
+export function maskLongNumbers(text: string | undefined): string | undefined {
+  return text?.replaceAll(/\d(?:[ -]?\d){4,}/g, (number) => maskAccountNumber(number));
 }

@@ -10,7 +10,7 @@ const LANGUAGES: [string, Words][] = [
 ];
 /** Words that are the same in both languages, and names. */
 const SAME_IN_BOTH =
-  /^(Equifax|TransUnion|Type|Utilisation|Confidential|Date|Service|Association|Proposal)$/;
+  /^(Equifax|TransUnion|Type|Confidential|Date|Message|Service|Association|Proposal)$/;
 
 describe.each(LANGUAGES)('%s', (_, words) => {
   test('no two values of an enumeration have the same words', () => {
@@ -31,8 +31,15 @@ test('every text has words of its own in French', () => {
   expect(same.filter((text) => !SAME_IN_BOTH.test(text))).toEqual([]);
 });
 
-function textsOf({ labels, enumerations, shortPaymentRate }: Words): string[] {
-  const groups = [labels, shortPaymentRate, ...Object.values(enumerations)];
+test('English words are spelled as in Canada, and French ones say what a lone adjective leaves open', () => {
+  expect(ENGLISH.labels.utilisation).toBe('Utilization');
+  expect(textsOf(ENGLISH).filter((text) => /utilisation/i.test(text))).toEqual([]);
+  // "Conjoint" alone is a spouse.
+  expect(FRENCH.enumerations.association.JOINT).toBe('Compte conjoint');
+});
+
+function textsOf({ labels, enumerations, sections, shortPaymentRate }: Words): string[] {
+  const groups = [labels, sections, shortPaymentRate, ...Object.values(enumerations)];
   return groups.flatMap((group) =>
     Object.entries(group)
       .sort()

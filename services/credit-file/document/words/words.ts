@@ -1,6 +1,6 @@
 /** The words of a document in one language: every label, and every value of the file's enumerations. */
 import type { CreditFile, PaymentRate, Trade } from '../../credit-file.ts';
-import type { ENGLISH_LABELS } from './english-labels.ts';
+import type { ENGLISH_LABELS, ENGLISH_SECTIONS } from './english-labels.ts';
 
 type ItemOf<List> = NonNullable<List> extends readonly (infer Item)[] ? Item : never;
 type Bankruptcy = ItemOf<CreditFile['bankruptcies']>;
@@ -16,6 +16,8 @@ type WordOfEach<Value> = Record<Extract<Value, string>, string>;
 export interface Enumerations {
   source: WordOfEach<CreditFile['source']>;
   hitType: WordOfEach<CreditFile['hitType']>;
+  matched: WordOfEach<CreditFile['matched']>;
+  warningSource: WordOfEach<ItemOf<CreditFile['warnings']>['source']>;
   difference: WordOfEach<ItemOf<CreditFile['differences']>>;
   otherName: WordOfEach<OtherName['type']>;
   bankruptcyType: WordOfEach<Bankruptcy['type']>;
@@ -43,9 +45,19 @@ export interface Words {
   locale: 'en-CA' | 'fr-CA';
   labels: Labels;
   enumerations: Enumerations;
+  /** Sections of a bureau's answer of which the file has the number of entries alone, by the bureau's names of them. */
+  sections: Record<keyof typeof ENGLISH_SECTIONS, string>;
   /** The rates in few words, for the chart and the figures. */
   shortPaymentRate: WordOfEach<PaymentRate>;
   pageOf(page: number, pages: number): string;
+  /** "ext. 22" after a telephone number. */
+  extension(number: string): string;
+  /** A code for which the bureau gives no words. */
+  code(code: string): string;
+  /** A reason for a score of which the bureau gives the number alone. */
+  factor(code: string): string;
+  /** A score of which the bureau gives the product's number alone. */
+  product(code: string): string;
   /** That the file agrees with the applicant but for these differences. */
   partialMatch(differences: string): string;
   /** "3 open" beneath a number of accounts. */
@@ -54,6 +66,8 @@ export interface Words {
   /** Bankruptcies that are neither discharged nor paid. */
   active(bankruptcies: string): string;
   unsettled(legalItems: string): string;
+  /** "1 by the consumer" beneath the number of inquiries of creditors. */
+  byConsumer(inquiries: string): string;
   /** The inquiries of the year before the file's date. */
   lastTwelveMonths(inquiries: string): string;
   /** The balances and limits of the utilisation: "$1,200 of $5,000". */
