@@ -31,32 +31,24 @@ function idsOtherThanUuids(part: unknown, place = ''): string[] {
   const named = typeof schema === 'object' ? { [String(name)]: schema } : properties;
   const own = Object.entries((named ?? {}) as Record<string, JsonObject>)
     .map(([member, { items, ...it }]) => [member, (items ?? it) as JsonObject] as const)
-    .filter(([member, it]) => /(?:^id|Ids?)$/.test(member) && it.$ref === undefined)
-    .filter(([, it]) => it.format !== 'uuid')
+    .filter(([member]) => /(?:^id|Ids?)$/.test(member) && !/request-?id$/i.test(member))
+    .filter(([, it]) => it.$ref === undefined && it.format !== 'uuid')
     .map(([member]) => `${place}${member}`);
   const below = Object.entries(part).flatMap(([step, it]) => {
-    const isName = /^[A-Z]/.test(step) && step !== 'X-Request-Id';
-    return idsOtherThanUuids(it, isName ? `${step}.` : place);
+    return idsOtherThanUuids(it, /^[A-Z]/.test(step) ? `${step}.` : place);
   });
   return [...own, ...below];
 }
 
-test('every id is described as a UUID, but for the ids of others and those that the specification has as text', () => {
+test('every id is described as a UUID, but for those of requests and of others, and those that the specification has as text', () => {
   const { paths, webhooks, components } = openApiDocument();
   const found = new Set(idsOtherThanUuids([paths, webhooks, components]));
   expect([...found].sort()).toEqual([
     'CreditFile.id',
     'CreditFileMember.id',
     'CreditFileParty.id',
-    'CreditFilePullEvidence.callerRequestId',
-    'CreditFilePullEvidence.requestId',
-    'CreditFileRequest.requestId',
     'EquifaxCredentialsWrite.clientId',
-    'Error.requestId',
     'ExportedVehicle.id',
-    'PlatformAct.requestId',
-    'Problem.requestId',
-    'RequestId.X-Request-Id',
     'Vehicle.id',
     // In the paths of credit files.
     'applicantId',

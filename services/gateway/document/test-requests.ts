@@ -95,7 +95,7 @@ export class RequestGenerator {
       parts.body ??
       (this.bodySchema === undefined
         ? fc.constant(undefined)
-        : validValues(this.#document, this.bodySchema, { known: this.#known }));
+        : validValues(this.#document, this.bodySchema, { known: this.#known, loose: true }));
     const more = parts.query ?? fc.constant([]);
     return fc
       .tuple(of('path'), of('query'), more, of('header'), body)

@@ -17,6 +17,7 @@ export interface ValueSchema {
   minimum?: number;
   maximum?: number;
   uniqueItems?: boolean;
+  additionalProperties?: boolean;
   'x-decimals'?: number;
   format?: string;
   pattern?: string;
@@ -36,11 +37,16 @@ const CHARACTER = fc.oneof(
 /** Values of no described type, or of another one. */
 const WRONG = [null, true, 0, -1.5, '', 'x', [], {}, [[]], { '': 0 }, 1e308, '\u2028', '🚗'];
 
+/** No member has a name near to it. */
+const UNKNOWN_NAME = 'x-of-the-client';
+
 interface ValueOptions {
   /** By name: the values of properties that name records. Such a property is always present. */
   known?: Record<string, unknown>;
   /** Whether every optional property is present, and every array has an item. */
   complete?: boolean;
+  /** Whether optional properties may be null, and objects have a property that the schema does not name: as bodies may. */
+  loose?: boolean;
 }
 
 /** Values that the schema accepts. */
@@ -49,9 +55,11 @@ export function validValues(
   given: ValueSchema,
   options: ValueOptions = {},
 ): fc.Arbitrary<unknown> {
-  const { known = {}, complete = false } = options;
+  const { known = {}, complete = false, loose = false } = options;
   const schema = mergedSchema(document, given);
-  const { type, properties = {}, required = [], items, enum: values, minimum, maximum } = schema;
+  const { type, properties = {}, required = [], items, additionalProperties } = schema;
+  const { enum: values, minimum, maximum } = schema;
+  const names = Object.keys(properties);
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (values !== undefined) return fc.constantFrom(...values);
   switch (type) {
@@ -74,13 +82,15 @@ export function validValues(
     case 'string':
       return validStrings(schema);
     default: {
-      const members = Object.entries(properties).map(
-        ([name, property]): Member => [
-          name,
-          name in known ? fc.constant(known[name]) : validValues(document, property, options),
-        ],
-      );
-      const names = Object.keys(properties);
+      const members = Object.entries(properties).map(([name, property]): Member => {
+        if (name in known) return [name, fc.constant(known[name])];
+        const value = validValues(document, property, options);
+        const isNullable = loose && !required.includes(name);
+        return [name, isNullable ? fc.option(value, { nil: null, freq: 10 }) : value];
+      });
+      if (loose && names.length > 0 && additionalProperties !== false) {
+        members.push([UNKNOWN_NAME, fc.oneof(fc.jsonValue(), fc.constantFrom(...WRONG))]);
+      }
       const requiredKeys = complete
         ? names
         : names.filter((name) => required.includes(name) || name in known);
