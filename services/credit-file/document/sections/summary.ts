@@ -102,7 +102,7 @@ function countFacts({ file, words, formats }: Drawing, counts: EntryCounts): Fac
             ? words.byConsumer(number(counts.consumerInquiries))
             : undefined,
         ],
-        ', ',
+        '; ',
       ),
       style: 'figure',
     },

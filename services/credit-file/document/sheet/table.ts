@@ -75,10 +75,14 @@ export function drawTable(sheet: Sheet, section: Tag, table: Table): void {
   const first = rows[0]?.height ?? 0;
   const firstPart = first <= wholePage ? first : MIN_PART;
   const legend = table.legend ?? '';
-  const legendHeight = sheet.lines(legend, WIDTH, 'small').length * STYLES.small.lineHeight;
+  const legendLines = sheet.lines(legend, WIDTH, 'small').length;
+  const legendHeight = legendLines === 0 ? 0 : legendLines * STYLES.small.lineHeight + PADDING;
   sheet.reserve(headingHeight(table.level) + legendHeight + headerHeight + firstPart);
   drawHeading(sheet, section, table.title, table.level);
-  if (legend !== '') sheet.paragraph(section, legend, 'small');
+  if (legendLines > 0) {
+    sheet.paragraph(section, legend, 'small');
+    sheet.y += PADDING;
+  }
   const tag = sheet.tag(section, 'Table');
   const header = sheet.tag(tag, 'TR');
   sheet.decorate(() => shadeHeader(sheet, headerHeight));
