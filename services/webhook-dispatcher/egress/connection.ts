@@ -17,8 +17,11 @@ const MAX_TLS_OVERHEAD_BYTES = 20 * 1_024;
 /** Everything that comes before the request is sent: the receiver's part of the TLS handshake. */
 const MAX_HANDSHAKE_BYTES = 32 * 1_024;
 
-/** How long the rest of an answer may take after its head, whose status is the outcome whatever the rest is. */
-const MAX_REST_MS = 1_000;
+/**
+ * How long the rest of an answer may take after its head, whose status is the outcome whatever the rest is. Below the second
+ * after which a destination counts as one that may hang.
+ */
+const MAX_REST_MS = 500;
 
 /** How long a new connection is kept without a request: that of its first exchange was not to be sent any more when it was open. */
 const UNSENT_KEPT_MS = 5_000;
