@@ -19,6 +19,9 @@ test.each([
   ['color', 'colour'],
   ['trem', 'term'],
   ['tem', 'term'],
+  ['nterestRate', 'interestRate'],
+  ['niterestRate', 'interestRate'],
+  ['iinterestRate', 'interestRate'],
   ['terms', 'term'],
   ['VIN', 'vin'],
   ['first_payment_date', 'firstPaymentDate'],
@@ -35,6 +38,7 @@ test.each([
   ['stelly', 'style', 'has two slips in five letters'],
   ['basePrice', 'salePrice', 'begins with another letter'],
   ['gear', 'year', 'begins with another letter'],
+  ['pstPercent', 'gstPercent', 'begins with another letter'],
   ['lastName', 'firstName', 'has more slips than two'],
   ['maidenName', 'lastName', 'has more slips than two'],
   ['phoneNumber2', 'phoneNumber', 'has another digit'],
@@ -52,5 +56,6 @@ test('a name that the interface has elsewhere is its own, unless it is anotherâ€
   const others = new Set(['deliveredAt', 'creditorId', 'events']);
   const find = misspellingsOf(['deliveryDate', 'creditorIds', 'event'], others);
   expect([...others].map(find)).toEqual([undefined, 'creditorIds', 'event']);
+  expect(find('delivered_at')).toBeUndefined();
   expect(find('deliverdDate')).toBe('deliveryDate');
 });

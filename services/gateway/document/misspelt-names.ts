@@ -14,7 +14,7 @@ const MAX_SLIPS = 2;
  *
  * A slip is a letter that is missing, added, replaced, or swapped with its neighbour. A name of eight letters or more may have two
  * of them, and a shorter one has one; one of four has no letter replaced ("team" is not "term"), and one of three has no slip ("gst"
- * is not "pst"). A name with another first letter, with other digits, or with a whole word more or less is another name:
+ * is not "pst"). A name with a replaced first letter, with other digits, or with a whole word more or less is another name:
  * "basePrice", "phoneNumber2" and "street" are not "salePrice", "phoneNumber" and "streetNo". So is a name of `others`, which the
  * interface has elsewhere, unless it is the plural or the singular.
  */
@@ -22,18 +22,20 @@ export function misspellingsOf(
   known: readonly string[],
   others: ReadonlySet<string>,
 ): (name: string) => string | undefined {
-  const byFirstLetter = Map.groupBy(known.map(spellingOf), ({ letters }) => letters[0]);
+  const spellings = known.map(spellingOf);
+  const otherLetters = new Set([...others].map((name) => spellingOf(name).letters));
   const longest = Math.max(0, ...known.map(({ length }) => length));
   return (name) => {
     // A name in words has a separator between two letters at most.
     if (name.length > 2 * (longest + MAX_SLIPS)) return undefined;
     const given = spellingOf(name);
-    const candidates = byFirstLetter.get(given.letters[0]) ?? [];
-    if (others.has(name)) return candidates.find((it) => isOtherNumber(given, it))?.name;
-    // The nearest: "capturedby" is also two letters from "capturedAt".
-    return [0, 1, MAX_SLIPS]
-      .map((slips) => candidates.find((it) => isMisspelt(given, it, slips)))
-      .find((it) => it !== undefined)?.name;
+    const candidates = spellings.filter((it) => beginsAlike(given, it));
+    const find = (isMeant: (known: Spelling) => boolean) => candidates.find(isMeant)?.name;
+    const same = find(({ letters }) => letters === given.letters);
+    if (same !== undefined) return same;
+    if (otherLetters.has(given.letters)) return find((it) => isOtherNumber(given, it));
+    // The nearest: "capturdBy" is also two letters from "capturedAt".
+    return find((it) => isMisspelt(given, it, 1)) ?? find((it) => isMisspelt(given, it, MAX_SLIPS));
   };
 }
 
@@ -41,12 +43,16 @@ function spellingOf(name: string): Spelling {
   return { name, letters: name.replaceAll(/[_-]/g, '').toLowerCase() };
 }
 
+/** Whether the first letters are the same, or one of them is missing or swapped with the second. */
+function beginsAlike({ letters: one }: Spelling, { letters: other }: Spelling): boolean {
+  return one[0] === other[0] || one[0] === other[1] || one[1] === other[0];
+}
+
 function isOtherNumber({ letters: one }: Spelling, { letters: other }: Spelling): boolean {
   return one === `${other}s` || other === `${one}s`;
 }
 
 function isMisspelt(given: Spelling, known: Spelling, slips: number): boolean {
-  if (slips === 0) return given.letters === known.letters;
   const { length } = known.letters;
   if (length < 4 || (slips > 1 && length < 8)) return false;
   // First, because most names are refused by it, and a hostile body has thousands of names.
