@@ -1,5 +1,6 @@
 // Creates and drops the services' databases on a PostgreSQL server.
 import { ensureDatabases } from '@creditlane/postgres/ensure-databases';
+import { keeperOf } from '@creditlane/postgres/kept-tables';
 import { requestRoleOf } from '@creditlane/postgres/row-security/request-role';
 import type { AnyService } from '@creditlane/service/define-service';
 import pg from 'pg';
@@ -55,7 +56,8 @@ export async function dropDatabases(adminUrl: string, suffix: string): Promise<v
       const id = admin.escapeIdentifier(name + suffix);
       const requestRole = admin.escapeIdentifier(requestRoleOf(name + suffix));
       await admin.query(`DROP DATABASE IF EXISTS ${id} WITH (FORCE)`);
-      await admin.query(`DROP ROLE IF EXISTS ${requestRole}, ${id}`);
+      const keeper = admin.escapeIdentifier(keeperOf(name + suffix));
+      await admin.query(`DROP ROLE IF EXISTS ${requestRole}, ${keeper}, ${id}`);
     }
   } finally {
     await admin.end();

@@ -7,6 +7,7 @@ import { DataSource, type EntitySchema } from 'typeorm';
 import { startHeartbeat } from './connection/heartbeat.ts';
 import { VALUE_TYPES } from './connection/value-types.ts';
 import { VerifyingClient } from './connection/verifying-client.ts';
+import { handOverTables } from './databases/kept-tables.ts';
 import { isDatabaseUnavailable, isLoginRefused, isTlsRefused } from './error-classes.ts';
 import { type Migration, migrate } from './migrations/migrate.ts';
 import { RequestPool } from './row-security/request-pool.ts';
@@ -25,6 +26,8 @@ export interface DatabaseOptions {
   metrics: Metrics;
   entities: EntitySchema[];
   migrations: Migration[];
+  /** The tables that the service fills and may not change (`databases/kept-tables.ts`). */
+  keptTables?: readonly string[];
   /** False waits until another process has run the migrations; true when left out. */
   mayMigrate?: boolean;
   statementTimeoutMs?: number;
@@ -83,6 +86,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const requestRole = await retryWhileUnavailable(options, async () => {
     const role = await requireRequestRole(url());
     await migrate(url(), options.migrations, log, options.mayMigrate);
+    await handOverTables(url(), options.keptTables ?? [], log);
     return role;
   });
 
@@ -169,8 +173,9 @@ function connectionOptions(
     // random_page_cost is that of an SSD. It also makes the planner use the outbox's index for the
     // relay when a backlog grows faster than the planner's statistics. plan_cache_mode: a prepared
     // statement is planned once; PostgreSQL would plan statements with array parameters each time.
+    // search_path: a schema with the role's name would come first otherwise, and its tables hide those of the service.
     options:
-      '-c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan' +
+      '-c search_path=public -c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan' +
       (sequentialScans ? '' : ' -c enable_seqscan=off'),
     statement_timeout: statementTimeoutMs,
     lock_timeout: lockTimeoutMs,

@@ -21,6 +21,7 @@ const INVALID_PASSWORD = '28P01';
 const SERIALIZATION_FAILURE = '40001';
 const UNIQUE_VIOLATION = '23505';
 const LOCK_NOT_AVAILABLE = '55P03';
+const INSUFFICIENT_PRIVILEGE = '42501';
 const QUERY_CANCELED = '57014';
 
 /** Errors of statements that compete for rows or time; the same statement may succeed later. */
@@ -94,6 +95,11 @@ export class LockTimeoutError extends LoggableError {
 /** Whether concurrent work has changed a row in a way that the statement could not follow, such as to another partition. */
 export function isSerializationFailure(error: unknown): boolean {
   return codeOf(error) === SERIALIZATION_FAILURE;
+}
+
+/** Whether the role lacks the privilege for the statement. */
+export function isPermissionDenied(error: unknown): boolean {
+  return codeOf(error) === INSUFFICIENT_PRIVILEGE;
 }
 
 /** Whether the work waited for a lock for longer than its lock timeout. */

@@ -3,7 +3,7 @@ import { refuse } from '@creditlane/runtime/env';
 import { run } from '@creditlane/runtime/run';
 import { setting } from '@creditlane/runtime/setting';
 import { databaseUrl } from './connection/database-url.ts';
-import { ensureDatabases, type OwnedDatabase } from './ensure-databases.ts';
+import { ensureDatabases, type OwnedDatabase } from './databases/ensure-databases.ts';
 
 const settings = {
   adminUrl: databaseUrl(
@@ -34,13 +34,19 @@ await run(
   'databases',
   settings,
   async ({ adminUrl, databases, setPasswords }, { log }) => {
-    const openDatabases = await ensureDatabases(adminUrl(), databases, {
+    const { openDatabases, withoutKeeper } = await ensureDatabases(adminUrl(), databases, {
       setPasswords,
     });
     if (openDatabases.length > 0) {
       log.warn(
         { openDatabases },
         'every role may connect to these databases, which a superuser can close',
+      );
+    }
+    if (withoutKeeper.length > 0) {
+      log.warn(
+        { databases: withoutKeeper },
+        'the services may change the audit logs of these databases, until a superuser runs this',
       );
     }
     log.info({ databases: databases.map(({ name }) => name) }, 'databases ready');

@@ -14,6 +14,8 @@ export interface DatabaseDeclaration {
   readonly name: string;
   readonly entities: Readonly<DatabaseOptions['entities']>;
   readonly migrations: Readonly<DatabaseOptions['migrations']>;
+  /** The tables that the service fills and may not change, such as an audit log; they belong to the keeper of the database. */
+  readonly keptTables?: readonly string[];
   /** Default and minimum of DATABASE_POOL_SIZE, the maximum of connections; 10 and 2 when left out. */
   readonly poolSize?: { readonly default: number; readonly min: number };
   /**

@@ -78,6 +78,7 @@ export async function openServiceDatabase(
     ...(declared?.sequentialScans !== undefined && { sequentialScans: declared.sequentialScans }),
     entities: [...entities],
     migrations: [...migrations],
+    keptTables: declared?.keptTables ?? [],
     isStopping: () => health.isDraining,
   });
   closers.add(`${name} database`, () => database.close());

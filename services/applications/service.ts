@@ -45,6 +45,7 @@ export const applications = defineService(
         createdApplications1766200000000,
         platformActs1766500000000,
       ],
+      keptTables: ['platform_acts'],
       lockTimeout: true,
     },
     publishes: ['creditlane.applications.v1'],

@@ -42,6 +42,7 @@ export const creditFile = defineService(
         documentOpenings1766200000000,
         forcedPulls1766300000000,
       ],
+      keptTables: ['audit_records', 'audit_heads'],
       // No request and no pull holds a connection while it waits for a bureau or for another service.
       poolSize: { default: 5, min: 2 },
       lockTimeout: true,

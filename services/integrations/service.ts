@@ -46,6 +46,7 @@ export const integrations = defineService(
         deliveryRates1766400000000,
         platformActs1766500000000,
       ],
+      keptTables: ['platform_acts'],
       lockTimeout: true,
     },
     publishes: ['creditlane.integrations.v1'],

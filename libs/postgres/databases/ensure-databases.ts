@@ -1,7 +1,9 @@
-/** Creates the services' databases, the roles that own them and their request roles, where they are missing. */
+/** Creates the services' databases, the roles that own them, their request roles and keepers, where they are missing. */
 import type pg from 'pg';
-import { VerifyingClient } from './connection/verifying-client.ts';
-import { createRequestRoleSql, requestRoleOf } from './row-security/request-role.ts';
+import { VerifyingClient } from '../connection/verifying-client.ts';
+import { isPermissionDenied } from '../error-classes.ts';
+import { createRequestRoleSql, requestRoleOf } from '../row-security/request-role.ts';
+import { ensureKeeper } from './kept-tables.ts';
 
 export interface OwnedDatabase {
   /** The name of the database and of the role that owns it. */
@@ -18,6 +20,14 @@ export interface EnsureOptions {
   setPasswords?: boolean;
 }
 
+/** What the user of the URL, who is no superuser, could not do. */
+export interface Unfinished {
+  /** Those of the databases "postgres" and "template1" to which every role may connect. */
+  openDatabases: string[];
+  /** The databases whose tables the services own all alone. */
+  withoutKeeper: string[];
+}
+
 /** The databases of every server, to which every role may connect unless told otherwise. */
 const COMMON_DATABASES = ['postgres', 'template1'];
 /** Calls for one server wait for each other: PostgreSQL fails where two change access to one database. */
@@ -25,9 +35,8 @@ export const ACCESS_LOCK_ID = 7_421_763;
 
 /**
  * Creates the databases and roles that are missing on a server; repeating it changes nothing. Each owner
- * may connect to its own database alone, and a request role to none. The databases "postgres" and
- * "template1" are closed to roles without a grant. Resolves to those of the two that stay open, because the
- * user of the URL is no superuser.
+ * may connect to its own database alone, and a request role and a keeper to none. The databases "postgres" and
+ * "template1" are closed to roles without a grant.
  *
  * @param adminUrl the URL of any database of the server, with a user who may create both
  */
@@ -35,7 +44,7 @@ export async function ensureDatabases(
   adminUrl: string,
   databases: readonly OwnedDatabase[],
   { setPasswords = false }: EnsureOptions = {},
-): Promise<string[]> {
+): Promise<Unfinished> {
   const admin = new VerifyingClient({ connectionString: adminUrl });
   admin.on('error', () => undefined); // The query under way reports it.
   await admin.connect();
@@ -45,9 +54,32 @@ export async function ensureDatabases(
       await ensureRole(admin, database, setPasswords);
       await ensureDatabase(admin, database);
     }
-    return await closeCommonDatabases(admin);
+    const openDatabases = await closeCommonDatabases(admin);
+    const withoutKeeper: string[] = [];
+    for (const { name } of databases) {
+      if (!(await makeKeeper(adminUrl, name))) withoutKeeper.push(name);
+    }
+    return { openDatabases, withoutKeeper };
   } finally {
     await admin.end();
+  }
+}
+
+/** False for a user who is neither a superuser nor the one who has made the database. */
+async function makeKeeper(adminUrl: string, database: string): Promise<boolean> {
+  const url = new URL(adminUrl);
+  url.pathname = `/${encodeURIComponent(database)}`;
+  const admin = new VerifyingClient({ connectionString: url.href });
+  admin.on('error', () => undefined); // The query under way reports it.
+  try {
+    await admin.connect();
+    await ensureKeeper(admin, database);
+    return true;
+  } catch (error) {
+    if (isPermissionDenied(error)) return false;
+    throw error;
+  } finally {
+    await admin.end().catch(() => undefined);
   }
 }
 

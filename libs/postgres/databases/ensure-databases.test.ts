@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
+import { requestRoleOf } from '../row-security/request-role.ts';
 import { ACCESS_LOCK_ID, ensureDatabases } from './ensure-databases.ts';
-import { requestRoleOf } from './row-security/request-role.ts';
+import { keeperOf } from './kept-tables.ts';
 
 const adminUrl = inject('postgresUrl');
 const PASSWORD = 'a password';
@@ -19,7 +20,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const name of names) {
     await admin.query(`DROP DATABASE IF EXISTS ${name}`);
-    for (const role of [requestRoleOf(name), name])
+    for (const role of [requestRoleOf(name), keeperOf(name), name])
       await admin.query(`DROP ROLE IF EXISTS ${role}`);
   }
   await ensureDatabases(adminUrl, []);
@@ -115,7 +116,10 @@ test('a user who may create databases and roles, and is no superuser, makes them
       await openTemplate();
       return ensureDatabases(makerUrl, owned);
     };
-    await expect.poll(findOpen, { message: start }).toEqual(['template1']);
+    await expect.poll(findOpen, { message: start }).toEqual({
+      openDatabases: ['template1'],
+      withoutKeeper: [],
+    });
   }
   expect(await connectAs(one, one)).toBe('connected');
   expect(await connectAs(one, another)).toMatch(/permission denied for database/);
