@@ -22,10 +22,10 @@ import { OperationAvailability } from './availability/operation-availability.ts'
 import { webhookExamples } from './document/examples.ts';
 import type { Operation } from './document/operation.ts';
 import { servedInterface } from './document/served-interface.ts';
-import { type Listener, startListener } from './http/listener.ts';
 import { createKoaApp } from './koa-app.ts';
 import { RateLimiter } from './limits/rate-limiter.ts';
 import { WaitingReads } from './limits/waiting-reads.ts';
+import { type Listener, startListener } from './listener/listener.ts';
 import { Refusals } from './middleware/refusals.ts';
 import { applicationOperations } from './operations/applications.ts';
 import { consentOperations } from './operations/consents.ts';

@@ -1,5 +1,5 @@
 // The time in which a pod of the Helm chart may end.
-import { ANNOUNCED_IDLE_MS } from '@creditlane/gateway/http/listener';
+import { ANNOUNCED_IDLE_MS } from '@creditlane/gateway/listener';
 import { describe, expect, test } from 'vitest';
 import { findHelm, renderChart } from './helm.ts';
 

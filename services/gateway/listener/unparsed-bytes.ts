@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { newId } from '@creditlane/runtime/ids';
-import { JSON_UTF8_TYPE } from './media-types.ts';
+import { JSON_UTF8_TYPE } from '../http/media-types.ts';
 
 /** By the code of Node's error; any other error is a malformed request. */
 const REFUSALS: Record<string, [status: string, code: string, message: string]> = {

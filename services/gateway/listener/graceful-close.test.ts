@@ -2,13 +2,13 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { pickOne, seededRandom } from '@creditlane/runtime/test-seeded-random';
 import { afterEach, expect, test } from 'vitest';
-import { openTestSocket, requestText } from '../test-socket.ts';
+import { connectFromThread, openTestSocket, requestText } from '../test-socket.ts';
 import { type Listener, type ListenerOptions, startListener } from './listener.ts';
 
 const CLIENTS = 30;
+const WAITING = 100;
 
 let listener: Listener;
 let isDraining: boolean;
@@ -83,36 +83,6 @@ function sendOne(agent: Agent): Promise<End | undefined> {
   });
 }
 
-const WAITING = 100;
-
-/** Opens connections and sends a request on each. `connected` becomes 1 once all are sent. */
-function connectFromThread() {
-  const connected = new Int32Array(new SharedArrayBuffer(4));
-  const program = `
-    const { connect } = require('node:net');
-    const { parentPort, workerData: { port, connections, connected } } = require('node:worker_threads');
-    let sent = 0;
-    const ends = Array.from({ length: connections }, () => new Promise((resolve) => {
-      let received = '';
-      const socket = connect(port, '127.0.0.1', () => {
-        socket.write('GET / HTTP/1.1\\r\\nHost: gateway\\r\\n\\r\\n', () => {
-          sent += 1;
-          if (sent < connections) return;
-          Atomics.store(connected, 0, 1);
-          Atomics.notify(connected, 0);
-        });
-      });
-      socket.on('data', (data) => { received += data; });
-      socket.on('error', (error) => { received += error.code; });
-      socket.on('close', () => resolve(received));
-    }));
-    Promise.all(ends).then((all) => parentPort.postMessage(all));
-  `;
-  const workerData = { port: listener.port, connections: WAITING, connected };
-  const worker = new Worker(program, { eval: true, workerData });
-  return { connected, ends: once(worker, 'message') as Promise<[string[]]> };
-}
-
 test('no request fails, and the last answer of each connection says that it closes', async () => {
   // Idle connections stay open for far longer than a client pauses, also on a busy machine.
   await start({ closeIdleMs: 60_000, graceMs: 60_000 });
@@ -124,7 +94,7 @@ test('no request fails, and the last answer of each connection says that it clos
 
 test('connections that wait to be accepted when the gateway begins to close are answered, and told that they close', async () => {
   await start();
-  const { connected, ends } = connectFromThread();
+  const { connected, ends } = connectFromThread(listener.port, WAITING);
   // The event loop stands still, so that the system queues the connections.
   Atomics.wait(connected, 0, 0);
   const closed = listener.close();

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { closeHttpServer } from '@creditlane/runtime/close-http-server';
 import { createLimitedServer, type Timeouts } from '@creditlane/runtime/http/limited-server';
-import { type Address, listen } from '@creditlane/runtime/listen';
+import { type Address, listenBySeveral } from '@creditlane/runtime/listen';
 import { type Handle, handleInTurn } from './pipelining.ts';
 import { UnparsedBytes } from './unparsed-bytes.ts';
 
@@ -51,6 +51,8 @@ const CLOSE_IDLE_MS = 250;
  * load balancer has some hundreds.
  */
 const MAX_CONNECTIONS = 4_096;
+/** So many connections are accepted in one turn of the event loop. */
+const LISTENING_SOCKETS = 8;
 
 /** Listens. Rejects with the system's error when the port is not available. */
 export async function startListener(
@@ -99,7 +101,7 @@ export async function startListener(
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   server.on('clientError', (error, socket: Socket) => unparsed.refuse(error, socket));
 
-  const listening = await listen(server, { host, port });
+  const { others, ...listening } = await listenBySeveral(server, { host, port }, LISTENING_SOCKETS);
   return {
     url: `http://${listening.authority}`,
     port: listening.port,
@@ -108,7 +110,7 @@ export async function startListener(
     },
     close() {
       closing = true;
-      return closeHttpServer(server, graceMs, closeIdleMs);
+      return closeHttpServer(server, graceMs, closeIdleMs, others);
     },
   };
 }
