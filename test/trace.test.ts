@@ -103,7 +103,10 @@ describe('the spans of one request, up to the webhook attempts, form one trace',
       {
         kind: 'client',
         name: 'webhook applicationExported',
-        children: [...LOOKUPS, callSpan(`${APPLICATIONS}.ApplicationsService/GetExport`)],
+        children: [
+          callSpan(`${INTEGRATIONS}.DestinationsService/GetDestinations`),
+          callSpan(`${APPLICATIONS}.ApplicationsService/GetExport`),
+        ],
       },
     ];
     await expectTree(traceId, '00f067aa0ba902b7', [
@@ -205,9 +208,6 @@ const eventSpan = (topic: string, ...consumers: SpanTree[][]): SpanTree => {
   return { kind: 'producer', name: `publish ${topic}`, children };
 };
 
-/** A destination is looked up before the content is rendered, and once more just before the request is written. */
-const LOOKUPS = [1, 2].map(() => callSpan(`${INTEGRATIONS}.DestinationsService/GetDestinations`));
-
 /** The spans of a decision's event, from the outbox to the attempt at its webhook. */
 const decisionEventSpan = (webhook: string): SpanTree =>
   eventSpan(DECISIONS, [
@@ -215,7 +215,7 @@ const decisionEventSpan = (webhook: string): SpanTree =>
     {
       kind: 'client',
       name: `webhook ${webhook}`,
-      children: LOOKUPS,
+      children: [callSpan(`${INTEGRATIONS}.DestinationsService/GetDestinations`)],
     },
   ]);
 
