@@ -83,7 +83,7 @@ async function prepareOthers(platform: BenchPlatform, bench: Bench) {
     await send('POST', `${file}/request`, body, { prefer: 'force-pull' });
   };
   await pull();
-  const { signedPdfUrl } = await send('GET', file, undefined, { prefer: 'wait=30' });
+  await send('GET', file, undefined, { prefer: 'wait=30' });
   const operations: Record<keyof typeof LOADS.others, () => Promise<unknown>> = {
     reads: () => send('GET', `${submission}/decision`),
     comments: () => send('POST', `${submission}/comment`, COMMENT),
@@ -95,6 +95,8 @@ async function prepareOthers(platform: BenchPlatform, bench: Bench) {
     },
     pulls: pull,
     documents: async () => {
+      // A link is opened a limited number of times, and each read of the file gives another one.
+      const { signedPdfUrl } = await send('GET', file, undefined, { prefer: 'wait=30' });
       const response = await fetch(signedPdfUrl);
       if (!response.ok) throw new Error(`a document was answered with ${response.status}`);
       return response.arrayBuffer();

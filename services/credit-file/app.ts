@@ -30,6 +30,7 @@ import { PullWaits } from './reading/pull-waits.ts';
 import { startRecordingOpenings } from './reading/record-openings.ts';
 import { creditFileRoutes } from './rpc.ts';
 import type { SETTINGS } from './settings.ts';
+import { purgeLinks } from './store/document-links.ts';
 import { purgeForcedPulls } from './store/forced-pulls.ts';
 import { sealedTables } from './store/sealed-tables.ts';
 
@@ -77,7 +78,7 @@ export async function startCreditFile(
   startUpkeep({ settings, process, database }, clock);
 
   const peers = { endpoints, signer, closers, metrics };
-  // Optional: only pulls and erasures need the applications service, and files are read without it.
+  // Optional: pulls, erasures and links to documents need the applications service, and files are read without it.
   const optional = { ...peers, health: health.optional };
   const consents = connectPeer(ConsentsService, 'applications', optional);
   const applications = connectPeer(ApplicationsService, 'applications', peers);
@@ -140,7 +141,7 @@ function startUpkeep(
   const { log, metrics, closers } = process;
   const { keyRing, fileRetentionDays } = settings;
   const { pool, rowTurns } = database;
-  const purges = [purgeIdempotency, purgeForcedPulls];
+  const purges = [purgeIdempotency, purgeForcedPulls, purgeLinks];
   closers.own('credit-file retention', startRetention({ pool, log, purges }));
   const filePurge = startFilePurge({ pool, keyRing, clock, log, fileRetentionDays });
   closers.own('credit-file purge', filePurge);

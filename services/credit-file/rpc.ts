@@ -5,9 +5,10 @@ import { type EraseApplicantDeps, eraseApplicant } from './custody/erase-applica
 import { requireForcePermission } from './pulls/forced-pulls.ts';
 import { pullMessage, sourceOf } from './pulls/pull.ts';
 import { type RequestCreditFileDeps, requestCreditFile } from './pulls/request-credit-file.ts';
+import { findReaders } from './reading/link-access.ts';
 import { listPulls } from './reading/list-pulls.ts';
 import { type ReadCreditFileDeps, readCreditFile } from './reading/read-credit-file.ts';
-import { checkDocumentLink, type ReadDocumentDeps, readDocument } from './reading/read-document.ts';
+import { type ReadDocumentDeps, readDocument } from './reading/read-document.ts';
 import { applicantCall } from './scope.ts';
 
 /** The routes to mount. */
@@ -34,10 +35,7 @@ export function creditFileRoutes(
       return { pulls: page.items, nextCursor: page.nextCursor };
     },
 
-    async checkDocumentLink(request) {
-      checkDocumentLink(deps, linkOf(request));
-      return {};
-    },
+    checkDocumentLink: (request) => findReaders(deps, linkOf(request)),
 
     async readDocument(request, call) {
       return { pdf: await readDocument(deps, linkOf(request), call) };

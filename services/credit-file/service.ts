@@ -15,6 +15,7 @@ import { bureauCodes1766000000000 } from './migrations/0019-bureau-codes.ts';
 import { retailerContexts1766100000000 } from './migrations/0020-retailer-contexts.ts';
 import { documentOpenings1766200000000 } from './migrations/0021-document-openings.ts';
 import { forcedPulls1766300000000 } from './migrations/0022-forced-pulls.ts';
+import { documentLinks1766500000000 } from './migrations/0024-document-links.ts';
 import { SETTINGS } from './settings.ts';
 import { TABLES } from './tables.ts';
 
@@ -41,6 +42,7 @@ export const creditFile = defineService(
         retailerContexts1766100000000,
         documentOpenings1766200000000,
         forcedPulls1766300000000,
+        documentLinks1766500000000,
       ],
       keptTables: ['audit_records', 'audit_heads'],
       // No request and no pull holds a connection while it waits for a bureau or for another service.

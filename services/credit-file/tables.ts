@@ -226,6 +226,20 @@ const documentOpenings = new EntitySchema({
   },
 });
 
+/** The integrations that were given a link to a document, until the link expires. */
+const documentLinks = new EntitySchema({
+  name: 'document_links',
+  columns: {
+    file_id: { type: 'uuid', primary: true },
+    expires_at: { type: 'timestamptz', primary: true },
+    integration_id: { type: 'uuid', primary: true },
+    retailer_context: { type: 'uuid', nullable: true },
+    retailer_id: { type: 'uuid' },
+    application_id: { type: 'uuid' },
+  },
+  indices: [{ name: 'document_links_expires_at', columns: ['expires_at'] }],
+});
+
 /** All tables, for the data source. */
 export const TABLES = [
   pulls,
@@ -238,4 +252,5 @@ export const TABLES = [
   auditRecords,
   auditHeads,
   documentOpenings,
+  documentLinks,
 ];

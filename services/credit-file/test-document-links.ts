@@ -1,5 +1,6 @@
 /** For the tests: the links to the PDFs of credit files, as the gateway opens them. */
 import { serviceIdentity } from '@creditlane/rpc/identity';
+import { readEnded, request, type useApplicant } from './test-credit-file.ts';
 
 export const AS_GATEWAY = { identity: serviceIdentity('gateway') };
 
@@ -7,6 +8,15 @@ export interface Link {
   fileId: string;
   expiresAt: bigint;
   signature: string;
+}
+
+/** The link that a read of the applicant's file gives, which is pulled before. */
+export async function giveLink({
+  service,
+  applicant,
+}: ReturnType<typeof useApplicant>): Promise<Link> {
+  await request(service, applicant);
+  return linkIn((await readEnded(service, applicant)).documentPath);
 }
 
 export function linkIn(path: string): Link {

@@ -20,7 +20,12 @@ import { startTestGateway } from './test-gateway.ts';
  * Operations whose service calls the applications service, which its fake does not: a list by hand, as the calls of
  * one service to another are in no contract.
  */
-const CALL_APPLICATIONS = ['commentAsCreditor', 'enableForRetailer', 'eraseApplicant'];
+const CALL_APPLICATIONS = [
+  'commentAsCreditor',
+  'enableForRetailer',
+  'eraseApplicant',
+  'readCreditFileDocument',
+];
 
 const { runs, seed } = inject('generatedRequests');
 const document = openApiDocument();

@@ -223,8 +223,9 @@ function keyFor({ access: { caller } }: Operation): string | null {
 
 /** The path of the link to the PDF of the demo's credit file. */
 async function documentLink(): Promise<string> {
-  const { baseUrl, applicationId, applicantId } = platform.demo;
-  const path = `/applications/${applicationId}/credit-file/${applicantId}`;
+  const { baseUrl, creditFile } = platform.demo;
+  const path = `/applications/${creditFile.applicationId}/credit-file/${creditFile.applicantId}`;
+  await platform.api.post(`${path}/request`, { source: 'EQUIFAX' });
   const { body } = await platform.api.get(path, { headers: { Prefer: 'wait=30' } });
   return body.signedPdfUrl.slice(baseUrl.length);
 }

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeDemoApplicant } from '@creditlane/local/demo/demo-bureaus';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDemoDocument } from '../platform/api-client.ts';
 import { eventually } from '../platform/eventually.ts';
 import { MetricSamples } from '../platform/metric-samples.ts';
@@ -84,8 +84,8 @@ test('a link that two connections open and hang up again and again holds up no w
 
 type Tenant = Parameters<typeof makeDemoApplicant>[1];
 
-/** Has the file of a new applicant of the tenant pulled, and resolves to the file's id and a link to it. */
-async function pullFile(tenant: Tenant): Promise<{ id: string; link: string }> {
+/** Has the file of a new applicant of the tenant pulled, and resolves to its ids, its paths and a link to it. */
+async function pullFile(tenant: Tenant) {
   const { api, demo } = platform;
   const access = { ...demo, platformKey: demo.keys.platform };
   const { applicationId, applicantId } = await makeDemoApplicant(access, tenant);
@@ -95,7 +95,9 @@ async function pullFile(tenant: Tenant): Promise<{ id: string; link: string }> {
   const { status, body } = await api.get(path, { key, headers: { Prefer: 'wait=30' } });
   expect(status).toBe(200);
   const [, id = ''] = /credit-files\/([^/]+)\//.exec(body.signedPdfUrl) ?? [];
-  return { id, link: body.signedPdfUrl };
+  const link: string = body.signedPdfUrl;
+  const consents = `/applications/${applicationId}/applicants/${applicantId}/consents`;
+  return { id, link, applicationId, path, consents };
 }
 
 test('fifty openings of one retailer that stand still hold up no link of another', async () => {
@@ -128,4 +130,68 @@ test('fifty openings of one retailer that stand still hold up no link of another
     await database.end();
   }
   expect([...new Set(ended)].toSorted()).toEqual([200, 429]);
+});
+
+describe('a link to a PDF ends', () => {
+  const LINK_ENDED = [403, 'link_ended'];
+
+  /** What the holder of the link gets. */
+  async function open(link: string) {
+    const response = await fetch(link);
+    const isPdf = response.headers.get('content-type') === 'application/pdf';
+    const body = await response.text();
+    return [response.status, isPdf ? 'pdf' : JSON.parse(body).code];
+  }
+
+  /** A new integration with a grant on the demo's retailer, its new file, and a link to that. */
+  async function pullAsNewIntegration() {
+    const { api, demo } = platform;
+    const asPlatform = { key: demo.keys.platform };
+    const named = { name: 'Link holder', permissions: [] };
+    const { integrationId } = (await api.post('/platform/integrations', named, asPlatform)).body;
+    const grant = `/platform/integrations/${integrationId}/retailers/${demo.retailerId}`;
+    await api.call('PUT', grant, asPlatform);
+    const issued = await api.post(`/platform/integrations/${integrationId}/keys`, {}, asPlatform);
+    const { key } = issued.body;
+    const tenant = { key, retailerId: demo.retailerId, retailerUserId: demo.users.active };
+    const file = await pullFile(tenant);
+    expect(await open(file.link)).toEqual([200, 'pdf']);
+    return { ...file, key, withdraw: () => api.call('DELETE', grant, asPlatform) };
+  }
+
+  test('with the grant of the integration that was given it', async () => {
+    const { path, key, link, withdraw } = await pullAsNewIntegration();
+    await withdraw();
+    await eventually('refusal of the key', async () =>
+      (await platform.api.get(path, { key })).status === 404 ? true : undefined,
+    );
+    expect(await open(link)).toEqual(LINK_ENDED);
+  });
+
+  test('with the consent of its pull, also when the applicant consents again', async () => {
+    const { api, demo } = platform;
+    const { path, consents, key, link } = await pullAsNewIntegration();
+    const [{ consentId }] = (await api.get(consents, { key })).body.data;
+    const user = demo.users.active;
+    await api.post(`${consents}/${consentId}/revoke`, { revokedBy: user }, { key });
+    expect(await open(link)).toEqual(LINK_ENDED);
+    const again = { purpose: 'CREDIT_APPLICATION', textVersion: 'again', capturedBy: user };
+    expect((await api.post(consents, again, { key })).status).toBe(201);
+    expect(await open(link)).toEqual(LINK_ENDED);
+    // The link of the second in which the applicant consented again is not one of that consent for sure.
+    await eventually('link on the new consent', async () => {
+      const [status] = await open((await api.get(path, { key })).body.signedPdfUrl);
+      return status === 200 ? true : undefined;
+    });
+  });
+
+  test('not with a further consent, and with the archiving of its application', async () => {
+    const { api, demo } = platform;
+    const { applicationId, consents, key, link } = await pullAsNewIntegration();
+    const consent = { purpose: 'CREDIT_APPLICATION', textVersion: 'more' };
+    await api.post(consents, { ...consent, capturedBy: demo.users.active }, { key });
+    expect(await open(link)).toEqual([200, 'pdf']);
+    await api.post(`/applications/${applicationId}/archive`, undefined, { key });
+    expect(await open(link)).toEqual(LINK_ENDED);
+  });
 });

@@ -624,7 +624,7 @@ export type paths = {
         };
         /**
          * Open a credit file as a PDF
-         * @description What `signedPdfUrl` of a credit file leads to: the file as a PDF in the file's language. Takes no key: the link is signed, opens this file alone, and only for 15 minutes, so treat it like the file itself. A link that is too old is 403 `link_expired`, one that was altered 403 `link_invalid`, one whose file is no longer kept 404 `credit_file_not_found`, one whose document is too large 404 `document_too_large`. A link opens the file twenty times in a minute, after which it is 429 `rate_limited`, and twice at once, beyond which it is 429 `too_many_under_way`, as are links while many documents of the retailer are being opened.
+         * @description What `signedPdfUrl` of a credit file leads to: the file as a PDF in the file's language. Takes no key: the link is signed, opens this file alone, and only for 15 minutes, so treat it like the file itself. It ends sooner with the consent of the file's pull, with the grant of the integration that was given the link, and when the application is archived: 403 `link_ended`. A link that is too old is 403 `link_expired`, one that was altered 403 `link_invalid`, one whose file is no longer kept 404 `credit_file_not_found`, one whose document is too large 404 `document_too_large`. A link opens the file twenty times in a minute, after which it is 429 `rate_limited`, and twice at once, beyond which it is 429 `too_many_under_way`, as are links while many documents of the retailer are being opened.
          */
         get: operations["readCreditFileDocument"];
         put?: never;
@@ -2331,7 +2331,7 @@ export type components = {
             source?: "CREDIT_APP" | "EQUIFAX" | "TRANSUNION" | null;
             /** @description The bureau's number of this file, or the platform's own where the bureau gives none. */
             id?: string;
-            /** @description Opens this file as a PDF for 15 minutes, without a key. Each read gives a new link. */
+            /** @description Opens this file as a PDF for 15 minutes, without a key, or until the consent, your grant or the application ends. Each read gives a new link. */
             signedPdfUrl?: string;
             /** @description The retailer's number at the bureau. */
             customerNumber?: string;
@@ -5431,7 +5431,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            /** @description The link has expired, or it is not as it was made. */
+            /** @description The link has expired or ended, or it is not as it was made. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

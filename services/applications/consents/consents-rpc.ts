@@ -36,7 +36,7 @@ export function consentsRoutes(deps: ConsentsDeps): ServiceRoutes {
     },
 
     async getInquirySubject(request) {
-      const subject = await findSubject(owner, request, request.purpose, clock());
+      const subject = await findSubject(owner, request, request, clock());
       if (!subject) return {};
       const { retailerId, status: applicationStatus, consent } = subject;
       return {

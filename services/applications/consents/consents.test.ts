@@ -128,6 +128,18 @@ describe('a recorded consent', () => {
     expect(await permitting()).toBe(longest.id);
   });
 
+  test('that is asked for is named as long as it permits an inquiry, and then the one that ends last', async () => {
+    const asked = await record({ expiresAt: inDays(10) });
+    const consentId = asked.id;
+    const longest = await record({ expiresAt: inDays(500) });
+    const named = async () => (await subject({ consentId })).consent?.id;
+    expect(await named()).toBe(consentId);
+    await fixture.applications.sql.query('UPDATE consents SET revoked_at = now() WHERE id = $1', [
+      consentId,
+    ]);
+    expect(await named()).toBe(longest.id);
+  });
+
   test('that waits while the applicant is erased is refused', async () => {
     const { applications, tenant } = fixture;
     const { sql } = applications;

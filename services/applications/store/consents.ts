@@ -304,9 +304,13 @@ export interface SealedSubject {
   consent: StoredConsent | undefined;
 }
 
+/** The id of no consent. */
+const NO_CONSENT = '00000000-0000-0000-0000-000000000000';
+
 /**
  * This statement alone decides whether a consent permits an inquiry: it is for the inquiry's purpose, was not
- * revoked, and has not ended, and the applicant was not erased. Of several, the one that ends last counts.
+ * revoked, and has not ended, and the applicant was not erased. Of several, the one that is asked for counts, or else the one that
+ * ends last.
  */
 const selectSubject = defineStatement<
   Omit<Row, 'id'> & {
@@ -328,7 +332,7 @@ const selectSubject = defineStatement<
      SELECT ${COLUMNS} FROM consents
      WHERE consents.applicant_id = applicants.id AND consents.purpose = $3
        AND consents.revoked_at IS NULL AND ${ENDS_AT} > $4 AND of_applicant.erased_at IS NULL
-     ORDER BY ${ENDS_AT} DESC, consents.id LIMIT 1
+     ORDER BY consents.id = $5 DESC, ${ENDS_AT} DESC, consents.id LIMIT 1
    ) AS permitting ON true
    WHERE applicants.id = $1 AND applications.id = $2`,
 );
@@ -337,10 +341,11 @@ const selectSubject = defineStatement<
 export async function findSubject(
   db: Queryable,
   { applicantId, applicationId }: Pick<ApplicantKey, 'applicantId' | 'applicationId'>,
-  purpose: string,
+  { purpose, consentId }: { purpose: string; consentId: string },
   now: Date,
 ): Promise<SealedSubject | undefined> {
-  const [row] = await selectSubject.run(db, [applicantId, applicationId, purpose, now]);
+  const wanted = consentId || NO_CONSENT;
+  const [row] = await selectSubject.run(db, [applicantId, applicationId, purpose, now, wanted]);
   if (!row) return undefined;
   const { retailerId, status, sealed, keyId, sealedKey, erasedAt, id, ...consent } = row;
   return {

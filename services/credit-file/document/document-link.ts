@@ -5,9 +5,19 @@ import type { Keys } from '@creditlane/runtime/setting';
 
 const LIFETIME_S = 15 * 60;
 
-/** The path and query of a new link, relative to /v1. */
-export function documentPath([key]: Keys, fileId: string, now: Date): string {
-  const expires = Math.floor(now.getTime() / 1_000) + LIFETIME_S;
+/** When a link that is made now ends. */
+export function endOfLink(now: Date): Date {
+  return new Date((Math.floor(now.getTime() / 1_000) + LIFETIME_S) * 1_000);
+}
+
+/** When a link was made, to the second. */
+export function madeAt({ expires }: Pick<SignedLink, 'expires'>): Date {
+  return new Date((expires - LIFETIME_S) * 1_000);
+}
+
+/** The path and query of a link, relative to /v1. */
+export function documentPath([key]: Keys, fileId: string, expiresAt: Date): string {
+  const expires = expiresAt.getTime() / 1_000;
   const signature = sign(key, fileId, expires).toString('base64url');
   return `/credit-files/${fileId}/document?expires=${expires}&signature=${signature}`;
 }

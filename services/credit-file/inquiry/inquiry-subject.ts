@@ -27,16 +27,18 @@ export interface InquirySubject {
 }
 
 /**
- * The applicant with the whole social insurance number; undefined when the application has no such applicant.
+ * The applicant with the whole social insurance number, and of the consents that permit an inquiry that of `consentId` if it is
+ * one of them; undefined when the application has no such applicant.
  * @throws Fault `unavailable` while the applications service cannot be reached
  */
 export async function findInquirySubject(
   consents: PeerClient<typeof ConsentsService>,
   { applicationId, applicantId }: ApplicantRef,
   context: OwnCallContext,
+  consentId = '',
 ): Promise<InquirySubject | undefined> {
   const { retailerId, applicationStatus, applicant, consent } = await consents.getInquirySubject(
-    { applicationId, applicantId, purpose: PURPOSE },
+    { applicationId, applicantId, purpose: PURPOSE, consentId },
     context,
   );
   if (applicant === undefined) return undefined;

@@ -11,11 +11,12 @@ import type { Keys } from '@creditlane/runtime/setting';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import { callerFacts, fileFacts, pullFacts } from '../audit/audit-record.ts';
 import { openCreditFile } from '../custody/credit-file-keys.ts';
-import { documentPath } from '../document/document-link.ts';
+import { documentPath, endOfLink } from '../document/document-link.ts';
 import { requireApplicant } from '../inquiry/inquiry-subject.ts';
 import { isFinished, type PullRow } from '../pulls/pull.ts';
 import type { ApplicantCall } from '../scope.ts';
 import { findLatestFile, type StoredFile } from '../store/credit-files.ts';
+import { insertLink } from '../store/document-links.ts';
 import { findLatestPull } from '../store/pulls.ts';
 import { maskFile } from './mask-file.ts';
 import type { PullWaits } from './pull-waits.ts';
@@ -81,13 +82,14 @@ export async function readCreditFile(
     ? await findLatestFile(db, applicant.applicantId, retailerId)
     : undefined;
   const file = stored && (await openCreditFile(db, deps.keyRing, stored));
-  await recordRead(deps, applicantCall, pull, file);
+  const at = deps.clock();
+  await recordRead(deps, applicantCall, pull, file, at);
   if (file === undefined) return withoutFile(pull);
   const mayReadSin = unmasked && call.identity.permissions.includes(READ_SIN);
   return {
     pull,
     fileJson: mayReadSin ? file.text : JSON.stringify(maskFile(JSON.parse(file.text))),
-    documentPath: documentPath(deps.documentLinkKeys(), file.id, deps.clock()),
+    documentPath: documentPath(deps.documentLinkKeys(), file.id, endOfLink(at)),
     hasWaited: false,
   };
 }
@@ -97,7 +99,7 @@ function withoutFile(pull: PullRow): ReadFile {
 }
 
 /**
- * Records the read before the answer: without a record nothing is read. A record with a file names the file's own
+ * Records the read, and who is given the link, before the answer: without a record nothing is read. A record with a file names the file's own
  * pull and consent, also where the outcome is that of a later pull which gave no file.
  */
 async function recordRead(
@@ -105,15 +107,21 @@ async function recordRead(
   { retailerId, call }: ApplicantCall,
   pull: PullRow,
   file: StoredFile | undefined,
+  at: Date,
 ): Promise<void> {
+  const { subject: integrationId, retailerContext } = call.identity;
   // Each record waits for the head of the retailer's chain.
-  await inTransaction(deps.requests.of(call).onRow(retailerId), (tx) =>
-    appendAuditRecord(tx, deps.keyRing, {
+  await inTransaction(deps.requests.of(call).onRow(retailerId), async (tx) => {
+    if (file !== undefined) {
+      const link = { ...file, fileId: file.id, expiresAt: endOfLink(at) };
+      await insertLink(tx, link, { integrationId, retailerContext });
+    }
+    await appendAuditRecord(tx, deps.keyRing, {
       ...(file ? fileFacts(file) : pullFacts(pull)),
       action: 'FILE_READ',
-      at: deps.clock(),
+      at,
       ...callerFacts(call, deps),
       outcome: pull.state,
-    }),
-  );
+    });
+  });
 }

@@ -1,23 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
 import { readPdf } from '../document/test-read-pdf.ts';
-import {
-  asIntegration,
-  asPlatform,
-  read,
-  readEnded,
-  request,
-  useApplicant,
-} from '../test-credit-file.ts';
-import { AS_GATEWAY, type Link, linkIn } from '../test-document-links.ts';
+import { asIntegration, asPlatform, read, useApplicant } from '../test-credit-file.ts';
+import { AS_GATEWAY, giveLink, type Link, linkIn } from '../test-document-links.ts';
 
 const fixture = useApplicant();
 
 let link: Link;
 beforeEach(async () => {
-  const { service, applicant } = fixture;
-  await request(service, applicant);
-  link = linkIn((await readEnded(service, applicant)).documentPath);
+  link = await giveLink(fixture);
 });
 
 async function open(change: Partial<Link> = {}) {

@@ -4,46 +4,32 @@ import type { Database } from '@creditlane/postgres/database';
 import { inTransaction } from '@creditlane/postgres/transaction';
 import type { Call } from '@creditlane/rpc/call';
 import { type Fault, notFound } from '@creditlane/rpc/fault';
-import type { Clock } from '@creditlane/runtime/clock';
-import type { Renewed } from '@creditlane/runtime/renewed-file';
-import type { Keys } from '@creditlane/runtime/setting';
 import { appendAuditRecord } from '../audit/audit-log.ts';
 import { actorOf, fileFacts } from '../audit/audit-record.ts';
 import type { CreditFile } from '../credit-file.ts';
 import { openCreditFile } from '../custody/credit-file-keys.ts';
-import { checkLink, type SignedLink } from '../document/document-link.ts';
-import { type DocumentOpenings, MAX_PER_MINUTE, minuteOf } from '../document/document-openings.ts';
+import type { SignedLink } from '../document/document-link.ts';
+import { MAX_PER_MINUTE, minuteOf } from '../document/document-openings.ts';
 import type { KeptDocuments } from '../document/kept-documents.ts';
 import { findFile, findRetailerOfFile, type StoredFile } from '../store/credit-files.ts';
 import { countOpening } from '../store/document-openings.ts';
+import { type LinkAccessDeps, requireConsent, requireSigned } from './link-access.ts';
 import { maskFile } from './mask-file.ts';
 
-export interface ReadDocumentDeps extends Pick<Database, 'pool' | 'requests'> {
+export interface ReadDocumentDeps extends LinkAccessDeps, Pick<Database, 'requests'> {
   /** Opens the sealed files, and seals the head of the audit log. */
   keyRing: KeyRing;
-  /** Signs the links. */
-  documentLinkKeys: Renewed<Keys>;
-  openings: DocumentOpenings;
   keptDocuments: KeptDocuments;
   /** Makes the PDF of a file, off the event loop. */
   render: (file: CreditFile, signal: AbortSignal) => Promise<Uint8Array>;
-  clock: Clock;
 }
 
-/** @throws Fault `link_expired`, `link_invalid`, or `rate_limited` for a link that this process knows to be opened too often */
-export function checkDocumentLink(
-  { documentLinkKeys, openings, clock }: Omit<ReadDocumentDeps, 'pool' | 'requests' | 'keyRing'>,
-  link: SignedLink,
-): void {
-  const now = clock();
-  // The file of the keys is not read again for a signature of an unknown key: anybody may send links that are not valid.
-  checkLink(documentLinkKeys(), link, now);
-  openings.requireLeft(link, now);
-}
+/** A link ends within five seconds of its consent, also while the document waits or is drawn. */
+const RECHECK_AFTER_MS = 4_000;
 
 /**
  * The PDF, which never shows the whole social insurance number: whoever holds the link reads it without an API key.
- * @throws Fault as `checkDocumentLink` and `DocumentOpenings.run` do; `rate_limited`; `credit_file_not_found` for a link of
+ * @throws Fault as `requireSigned`, `DocumentOpenings.run` and `requireConsent` do; `rate_limited`; `credit_file_not_found` for a link of
  *   a file that was purged or erased; `document_too_large`
  */
 export async function readDocument(
@@ -51,7 +37,7 @@ export async function readDocument(
   link: SignedLink,
   call: Call,
 ): Promise<Uint8Array> {
-  checkDocumentLink(deps, link);
+  requireSigned(deps, link);
   const { pool, keyRing, openings, keptDocuments, render, clock } = deps;
   const retailerId = await findRetailerOfFile(pool, link.fileId);
   if (retailerId === undefined) throw fileNotFound();
@@ -59,10 +45,16 @@ export async function readDocument(
     const stored = await findFile(pool, link.fileId);
     const file = stored && (await openCreditFile(pool, keyRing, stored));
     if (file === undefined) throw fileNotFound();
+    const checkedMs = clock().getTime();
+    await requireConsent(deps, link, file, call);
     await recordOpening(deps, link, file, call);
-    const keepMs = link.expires * 1_000 - clock().getTime();
+    const keepMs = link.expires * 1_000 - checkedMs;
     const draw = () => render(maskFile(JSON.parse(file.text)), call.signal);
-    return keptDocuments.find(file, keepMs, draw);
+    const document = await keptDocuments.find(file, keepMs, draw);
+    if (clock().getTime() - checkedMs > RECHECK_AFTER_MS) {
+      await requireConsent(deps, link, file, call);
+    }
+    return document;
   };
   return openings.run({ link, retailerId }, open, call);
 }

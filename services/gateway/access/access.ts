@@ -35,9 +35,15 @@ type Located =
 const NO_SCOPE: Scope = Object.freeze({});
 const CACHED_SCOPES = 50_000;
 
+/** What of a rule the scope of a caller depends on. */
+type ScopeRule = Pick<AccessRule, 'sides' | 'whileDisabled'>;
+
+/** Of the operations of retailers. */
+const OF_RETAILERS: ScopeRule = { sides: ['retailer'], whileDisabled: false };
+
 interface ScopeQuestion {
   integrationId: string;
-  rule: AccessRule;
+  rule: ScopeRule;
   target: AccessTarget;
   callOptions: CallOptions;
 }
@@ -116,16 +122,36 @@ export class Access {
       if (retailerId === undefined) throw retailerRequired();
       return { kind, subject, permissions, retailerId };
     }
-    const relevant = relevantTo(rule, target);
-    const { applicationId, creditorId, retailerId, retailerContext } = relevant;
-    const ids = [applicationId, creditorId, retailerId, retailerContext];
-    const key = [subject, rule.whileDisabled, ...rule.sides, ...ids].join(' ');
-    const question = { integrationId: subject, rule, target: relevant, callOptions };
-    const { scope, isRetailerDenied } = await this.#scopes.find(key, question);
+    const { retailerContext } = target;
+    const { scope, isRetailerDenied } = await this.#granted(subject, rule, target, callOptions);
     if (isRetailerDenied && rule.forbidsDeniedRetailer) {
       throw forbidden('retailer_access_denied', retailerDenied(retailerContext));
     }
     return { kind, subject, permissions, ...scope, ...contextOf(scope, retailerContext) };
+  }
+
+  /** Whether the grants of an integration still give it the application of a retailer, as `retailerContext` if any. */
+  async reachesApplication(
+    integrationId: string,
+    target: Pick<AccessTarget, 'applicationId' | 'retailerContext'>,
+    callOptions: CallOptions,
+  ): Promise<boolean> {
+    const whole = { creditorId: undefined, retailerId: undefined, ...target };
+    const { scope } = await this.#granted(integrationId, OF_RETAILERS, whole, callOptions);
+    return scope.retailerId !== undefined;
+  }
+
+  #granted(
+    integrationId: string,
+    rule: ScopeRule,
+    wholeTarget: AccessTarget,
+    callOptions: CallOptions,
+  ): Granted | Promise<Granted> {
+    const target = relevantTo(rule, wholeTarget);
+    const { applicationId, creditorId, retailerId, retailerContext } = target;
+    const ids = [applicationId, creditorId, retailerId, retailerContext];
+    const key = [integrationId, rule.whileDisabled, ...rule.sides, ...ids].join(' ');
+    return this.#scopes.find(key, { integrationId, rule, target, callOptions });
   }
 
   /** The retailer of an integration that has a grant on exactly one. */
@@ -189,7 +215,7 @@ export class Access {
 
   /** The retailer of a request: that of its application, or the one that it names. */
   async #locate(
-    { sides }: AccessRule,
+    { sides }: ScopeRule,
     { applicationId, retailerId, retailerContext }: AccessTarget,
     context: CallContext,
   ): Promise<Located> {
@@ -252,7 +278,7 @@ function retailerRequired(): Fault {
  * The part of the target that a caller's scope depends on. On a creditor's side the scope is the same for
  * every application, unless X-Service-Retailer-ID is sent, so one lookup serves all decisions of a creditor.
  */
-function relevantTo({ sides }: AccessRule, target: AccessTarget): AccessTarget {
+function relevantTo({ sides }: ScopeRule, target: AccessTarget): AccessTarget {
   if (sides.includes('retailer') || target.retailerContext !== undefined) return target;
   const { creditorId, retailerContext } = target;
   return { applicationId: undefined, creditorId, retailerId: undefined, retailerContext };

@@ -40,7 +40,6 @@ describe('a gateway', () => {
     const needing = OPERATIONS.filter(({ needs }) => needs.includes(peer)).map(({ id }) => id);
     expect(unavailableOperations).toEqual(needing);
     expect(needing.length).toBeGreaterThan(0);
-    expect(needing.length).toBeLessThan(ALL.length);
   });
 
   test('that can answer no operation is not ready', () => {

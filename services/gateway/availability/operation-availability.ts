@@ -11,9 +11,10 @@ import type { Operation } from '../document/operation.ts';
 const CONNECT_GRACE_MS = 10_000;
 
 /**
- * Keeps the gateway ready while it can answer any operation, and tells which ones it cannot answer: in the
+ * Keeps the gateway ready while it can answer any operation, or one service alone is away, and tells which ones it cannot answer: in the
  * readiness and as a metric. A gateway that became unready without one service would leave no replica for the
- * operations that do not need that service.
+ * operations that do not need that service. Without integrations there are none, and clients get 503 with Retry-After from a
+ * gateway that is ready, and no answer from one that is not.
  */
 export class OperationAvailability {
   readonly #operations: readonly Pick<Operation, 'id' | 'needs'>[];
@@ -54,18 +55,20 @@ export class OperationAvailability {
   }
 
   /** The operations that cannot be answered, because a service that they need is not reachable. */
-  unavailable(): string[] {
-    const away = new Set<string>(
-      this.#checks.filter(({ check }) => check() !== true).map(({ peer }) => peer),
-    );
+  unavailable(away = this.#away()): string[] {
     return this.#operations
       .filter(({ needs }) => needs.some((peer) => away.has(peer)))
       .map(({ id }) => id);
   }
 
+  #away(): ReadonlySet<string> {
+    return new Set(this.#checks.filter(({ check }) => check() !== true).map(({ peer }) => peer));
+  }
+
   #isReady(): true | string {
-    const { length } = this.unavailable();
-    if (length === this.#operations.length) return 'no operation can be answered';
+    const away = this.#away();
+    const { length } = this.unavailable(away);
+    if (away.size > 1 && length === this.#operations.length) return 'no operation can be answered';
     if (length === 0) this.#hadAll = true;
     const isConnecting = !this.#hadAll && this.#nowMs() - this.#startedMs < CONNECT_GRACE_MS;
     return isConnecting ? 'connecting' : true;

@@ -5,7 +5,6 @@ import { JSON_TYPE } from '../http/media-types.ts';
 import { PEERS, type Peer } from '../peers.ts';
 import {
   type DescribedAccess,
-  type DescribedOperation,
   type DescribedParameter,
   type HttpMethod,
   type JsonObject,
@@ -197,15 +196,12 @@ function accessRule(
   };
 }
 
-/** `x-needs`, and the integrations service, which finds a caller by its key, unless the caller is `link`. */
-function neededServices({
-  'x-needs': named,
-  'x-access': { caller },
-}: Pick<DescribedOperation, 'x-access'> & { 'x-needs'?: string[] }): Peer[] {
+/** `x-needs`, and the integrations service, which finds a caller by its key, and the grants of those who were given a link. */
+function neededServices({ 'x-needs': named }: { 'x-needs'?: string[] }): Peer[] {
   if (named === undefined || named.includes('integrations')) {
     throw new Error('must list in x-needs the services that it needs besides integrations');
   }
-  const needed = caller === 'link' ? named : ['integrations', ...named];
+  const needed = ['integrations', ...named];
   return needed.map((name) => {
     const peer = PEERS.find((known) => known === name);
     if (peer === undefined) {

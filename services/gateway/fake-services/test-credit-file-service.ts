@@ -87,10 +87,11 @@ export function fakeCreditFileService(services: TestServices): ServiceRoutes[] {
       },
       checkDocumentLink: async (request) => {
         requireSignature(request);
-        return {};
+        return services.linkReaders;
       },
-      readDocument: async (request) => {
+      readDocument: async (request, call) => {
         requireSignature(request);
+        await services.gates.readDocument.pop()?.(call);
         return { pdf: PDF };
       },
     }),

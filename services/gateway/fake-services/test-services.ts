@@ -8,7 +8,10 @@ import type { PlatformActSchema } from '@creditlane/proto/audit/v1/platform_acts
 import { Caller } from '@creditlane/proto/common/v1/access';
 import type { CommentSchema } from '@creditlane/proto/conversations/v1/comment';
 import type { StoredBureauCredentialsSchema } from '@creditlane/proto/creditfile/v1/bureau_credentials_service';
-import type { PullSchema } from '@creditlane/proto/creditfile/v1/credit_file_service';
+import type {
+  CheckDocumentLinkResponseSchema,
+  PullSchema,
+} from '@creditlane/proto/creditfile/v1/credit_file_service';
 import type { Decision } from '@creditlane/proto/decisions/v1/decision';
 import type { GetIntegrationEnablementResponseSchema } from '@creditlane/proto/integrations/v1/enablement_service';
 import type {
@@ -70,6 +73,8 @@ export class TestServices {
   readonly submissions = new Map<string, Decision[]>();
   /** The latest pull and file of each applicant, by the applicant's id. */
   readonly creditFiles = new Map<string, TestCreditFile>();
+  /** Who was given every link. */
+  linkReaders: MessageInitShape<typeof CheckDocumentLinkResponseSchema> = {};
   /** The credentials of every retailer. */
   bureauCredentials: Fields<typeof StoredBureauCredentialsSchema>[] = [];
   /** The comments of every conversation, newest first. */
@@ -89,6 +94,7 @@ export class TestServices {
     getConversation: [] as ((call: Call) => Promise<void>)[],
     /** Of reads that may wait alone. */
     readCreditFile: [] as ((call: Call) => Promise<void>)[],
+    readDocument: [] as ((call: Call) => Promise<void>)[],
   };
 
   issue(caller: Caller, id: string = newId(), permissions: string[] = []): string {

@@ -1,4 +1,5 @@
 // The operations on credit files, in front of a fake credit-file service.
+import { setTimeout as delay } from 'node:timers/promises';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { Caller } from '@creditlane/proto/common/v1/access';
 import {
@@ -9,8 +10,9 @@ import {
 } from '@creditlane/proto/creditfile/v1/credit_file_service';
 import { conflict, invalid, resourceExhausted } from '@creditlane/rpc/fault';
 import { newId } from '@creditlane/runtime/ids';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { LINK_SIGNATURE, PDF } from '../../fake-services/test-credit-file-service.ts';
+import { RECHECK_ACCESS_AFTER_MS } from '../../middleware/caller.ts';
 import { startTestGateway } from '../../test-gateway.ts';
 
 const PUBLIC_URL = 'https://credit.example.com/api';
@@ -340,6 +342,43 @@ describe('the link to the PDF', () => {
       expect(answer.headers.get('retry-after')).toBe('7');
     },
   );
+
+  describe('that an integration was given', () => {
+    const valid = `?expires=1772464745&signature=${LINK_SIGNATURE}`;
+    const giveTo = (...integrationIds: string[]) => {
+      const readers = integrationIds.map((integrationId) => ({ integrationId }));
+      services.linkReaders = { applicationId: ids.application, readers };
+    };
+    beforeEach(() => {
+      onTestFinished(() => {
+        services.linkReaders = {};
+      });
+    });
+
+    test('opens it while one of those who were given it has a grant on the retailer', async () => {
+      giveTo(newId(), ids.integration);
+      expect((await open(valid)).status).toBe(200);
+    });
+
+    test('is 403 once none of them has one, and the document is not asked for', async () => {
+      giveTo(newId(), newId());
+      const answer = await open(valid);
+      expect([answer.status, answer.json.code]).toEqual([403, 'link_ended']);
+      expect(services.called('readDocument')).toEqual([]);
+    });
+
+    test('is 403 when the grant is withdrawn while the document is waited for', async () => {
+      giveTo(ids.integration);
+      const grant = `${ids.integration} ${ids.retailer}`;
+      services.gates.readDocument.push(async () => {
+        services.grants.delete(grant);
+        await delay(RECHECK_ACCESS_AFTER_MS + 50);
+      });
+      const answer = await open(valid);
+      services.grants.add(grant);
+      expect([answer.status, answer.json.code]).toEqual([403, 'link_ended']);
+    });
+  });
 
   test('does not take a wrong key amiss', async () => {
     const search = `?expires=1772464745&signature=${LINK_SIGNATURE}`;

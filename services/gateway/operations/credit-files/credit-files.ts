@@ -1,6 +1,7 @@
 /** The operations on credit files: request, read, the list of pulls, erasure, and the PDF of a file. */
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import {
+  type CheckDocumentLinkResponse,
   type CreditFileService,
   FailureReason,
   type Pull,
@@ -111,7 +112,12 @@ export function creditFileOperations(
     async readCreditFileDocument({ path, query: { expires, signature }, context }, ctx) {
       requireLink(expires, signature);
       const request = { ...path, expiresAt: BigInt(expires), signature };
+      const startedMs = performance.now();
+      const link = await creditFiles.checkDocumentLink(request, context);
+      await requireReader(access, link, ctx);
       const { pdf } = await creditFiles.readDocument(request, context);
+      const isLate = performance.now() - startedMs > RECHECK_ACCESS_AFTER_MS;
+      if (isLate) await requireReader(access, link, ctx);
       ctx.set('Cache-Control', 'private, no-store');
       ctx.set('Content-Disposition', 'inline; filename="credit-file.pdf"');
       return Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength);
@@ -123,6 +129,24 @@ export function creditFileOperations(
 function requireLink(expires: string, signature: string): void {
   const isPossible = /^\d{1,12}$/.test(expires) && /^.{1,200}$/.test(signature);
   if (!isPossible) throw forbidden('link_invalid', 'The link to the document is not valid.');
+}
+
+/**
+ * Throws a `forbidden` Fault unless one of those who were given the link may still read the file. A link of a service of the
+ * version before names nobody.
+ */
+async function requireReader(
+  access: Access,
+  { applicationId, readers }: CheckDocumentLinkResponse,
+  { state }: OperationContext,
+): Promise<void> {
+  if (readers.length === 0) return;
+  for (const { integrationId, retailerContext } of readers) {
+    const target = { applicationId, retailerContext: retailerContext || undefined };
+    if (await access.reachesApplication(integrationId, target, state.callOptions)) return;
+  }
+  const message = 'The link to the document has ended: whoever was given it may not read the file.';
+  throw forbidden('link_ended', message);
 }
 
 /** The end of a call of at most `timeoutMs`, within the request's own deadline. */

@@ -287,6 +287,13 @@ export declare type GetInquirySubjectRequest = Message<"creditlane.applications.
    * @generated from field: string purpose = 3;
    */
   purpose: string;
+
+  /**
+   * The consent that is returned if it permits an inquiry; empty for none in particular.
+   *
+   * @generated from field: string consent_id = 4;
+   */
+  consentId: string;
 };
 
 /**
@@ -376,7 +383,7 @@ export declare const ConsentsService: GenService<{
   },
   /**
    * Returns the person whom an inquiry is about, with the consent that permits it: of those that are neither
-   * revoked nor ended, the one that ends last. Without an applicant of this application, the answer is empty.
+   * revoked nor ended, that of `consent_id`, or else the one that ends last. Without an applicant of this application, the answer is empty.
    * No consent permits an inquiry about an applicant that was erased.
    *
    * @generated from rpc creditlane.applications.v1.ConsentsService.GetInquirySubject

@@ -416,6 +416,19 @@ export declare const CheckDocumentLinkRequestSchema: GenMessage<CheckDocumentLin
  * @generated from message creditlane.creditfile.v1.CheckDocumentLinkResponse
  */
 export declare type CheckDocumentLinkResponse = Message<"creditlane.creditfile.v1.CheckDocumentLinkResponse"> & {
+  /**
+   * The application of the file.
+   *
+   * @generated from field: string application_id = 1;
+   */
+  applicationId: string;
+
+  /**
+   * Empty for a link of a version that did not keep them.
+   *
+   * @generated from field: repeated creditlane.creditfile.v1.DocumentLinkReader readers = 2;
+   */
+  readers: DocumentLinkReader[];
 };
 
 /**
@@ -423,6 +436,31 @@ export declare type CheckDocumentLinkResponse = Message<"creditlane.creditfile.v
  * Use `create(CheckDocumentLinkResponseSchema)` to create a new message.
  */
 export declare const CheckDocumentLinkResponseSchema: GenMessage<CheckDocumentLinkResponse>;
+
+/**
+ * An integration that was given a link.
+ *
+ * @generated from message creditlane.creditfile.v1.DocumentLinkReader
+ */
+export declare type DocumentLinkReader = Message<"creditlane.creditfile.v1.DocumentLinkReader"> & {
+  /**
+   * @generated from field: string integration_id = 1;
+   */
+  integrationId: string;
+
+  /**
+   * The retailer of X-Service-Retailer-ID, where the applicant belongs to another retailer of its group; empty otherwise.
+   *
+   * @generated from field: string retailer_context = 2;
+   */
+  retailerContext: string;
+};
+
+/**
+ * Describes the message creditlane.creditfile.v1.DocumentLinkReader.
+ * Use `create(DocumentLinkReaderSchema)` to create a new message.
+ */
+export declare const DocumentLinkReaderSchema: GenMessage<DocumentLinkReader>;
 
 /**
  * @generated from message creditlane.creditfile.v1.ReadDocumentRequest
@@ -677,8 +715,9 @@ export declare const CreditFileService: GenService<{
     output: typeof ListPullsResponseSchema;
   },
   /**
-   * Says whether a link to a document is signed and has not expired, without looking for the file. The error is
-   * PERMISSION_DENIED with code "link_expired" or "link_invalid". A gateway of the version before calls it before ReadDocument.
+   * Says who was given a link to a document that is signed and has not expired. The gateway opens it while one of them may still
+   * read the file. The error is PERMISSION_DENIED with code "link_expired" or "link_invalid", or RESOURCE_EXHAUSTED with code
+   * "rate_limited".
    *
    * @generated from rpc creditlane.creditfile.v1.CreditFileService.CheckDocumentLink
    */
@@ -689,7 +728,7 @@ export declare const CreditFileService: GenService<{
   },
   /**
    * Returns the PDF of a file, for the holder of a signed link. The error is PERMISSION_DENIED with code
-   * "link_expired" or "link_invalid", NOT_FOUND with code "credit_file_not_found" once the file was purged or
+   * "link_expired" or "link_invalid", or "link_ended" once the consent has ended or the application is archived; NOT_FOUND with code "credit_file_not_found" once the file was purged or
    * erased, or "document_too_large"; and RESOURCE_EXHAUSTED with code
    * "rate_limited" or "too_many_under_way" for a link, or documents of a retailer, that are opened too often.
    *
