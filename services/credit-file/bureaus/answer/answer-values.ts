@@ -139,6 +139,14 @@ export class AnswerValues {
     return isOneOf(values, byCode) ? byCode : this.leaveOut(from, path, code || NO_CODE);
   }
 
+  /** What a coded element says in the bureau's words. A code without words is left out and counted: it tells people nothing. */
+  words(from: XmlElement | undefined, path: string): string | undefined {
+    const { description = '', code = '' } = findElement(from, path)?.attributes ?? {};
+    const words = description.trim();
+    if (words !== '') return words;
+    return from && code.trim() !== '' ? this.leaveOut(from, path, code) : undefined;
+  }
+
   /** What a factor of a score is in words: those of the bureau's list, if the tables have them. Zeros are none. */
   factor(code: string | undefined): string | undefined {
     const text = code?.trim();
@@ -230,14 +238,8 @@ export function readName(from: XmlElement | undefined, values: AnswerValues) {
     firstName: values.text(from, 'FirstName'),
     middleName: values.text(from, 'MiddleName'),
     lastName: values.text(from, 'LastName'),
-    suffix: values.text(from, 'Suffix') ?? wordsOf(findElement(from, 'Suffix')),
+    suffix: values.text(from, 'Suffix') ?? values.words(from, 'Suffix'),
   };
-}
-
-/** The description of a coded element, or else its code. */
-export function wordsOf(element: XmlElement | undefined): string | undefined {
-  const { description, code } = element?.attributes ?? {};
-  return description?.trim() || code?.trim() || undefined;
 }
 
 /** The value of a score: digits, after a sign or leading zeros, or a word such as "N/A". */

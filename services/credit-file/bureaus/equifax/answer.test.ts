@@ -389,12 +389,15 @@ describe('warnings', () => {
   });
 });
 
-test('the strength of a hit is kept in words, or by its code without any', () => {
-  const strength = (attributes: string) =>
-    readFile('equifax', equifaxAnswer('', `${hitCode('1')}<HitStrengthIndicator ${attributes}/>`))
-      .file.hitStrength;
-  expect(strength('code="11" description="Regular hit"')).toBe('Regular hit');
-  expect(strength('code="11"')).toBe('11');
+test('the strength of a hit is kept in words, and a code without words is left out and counted', () => {
+  const strength = (attributes: string) => {
+    const body = equifaxAnswer('', `${hitCode('1')}<HitStrengthIndicator ${attributes}/>`);
+    const { file, unknownCodes } = readFile('equifax', body);
+    return [file.hitStrength, unknownCodes];
+  };
+  expect(strength('code="11" description="Regular hit"')).toEqual(['Regular hit', []]);
+  const counted = { section: 'CreditFile/HitStrengthIndicator', code: '11' };
+  expect(strength('code="11"')).toEqual([undefined, [counted]]);
 });
 
 test('the reasons why a file is not scored come with their words', () => {

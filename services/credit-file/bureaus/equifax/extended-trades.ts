@@ -1,8 +1,8 @@
 /** What the section of extended trades adds to the trades of an Equifax report. */
 import type { PaymentRate, Trade } from '../../credit-file.ts';
 import { PAYMENT_RATES, PORTFOLIO_TYPES, TRADE_STATUSES } from '../../credit-file-values.ts';
-import { type AnswerValues, type Dates, presentFields, wordsOf } from '../answer/answer-values.ts';
-import { findElement, findElements } from '../answer/find-element.ts';
+import { type AnswerValues, type Dates, presentFields } from '../answer/answer-values.ts';
+import { findElements } from '../answer/find-element.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
 
 type TradeStatus = NonNullable<Trade['status']>;
@@ -134,7 +134,7 @@ export function readExtension(extended: XmlElement, values: AnswerValues) {
   const [newest] = profiles;
   return {
     creditLimitAmount: values.amount(extended, 'CreditLimitAmount'),
-    accountType: wordsOf(findElement(extended, 'AccountType')),
+    accountType: values.words(extended, 'AccountType'),
     currentType:
       newest && values.code(newest.it, 'PortfolioType', 'portfolioType', PORTFOLIO_TYPES),
     paymentProfile: profiles

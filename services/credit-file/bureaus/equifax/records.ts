@@ -1,7 +1,7 @@
 /** The public records of an Equifax report: bankruptcies, collections, legal items and secured loans. */
 
 import * as permitted from '../../credit-file-values.ts';
-import { type AnswerValues, presentFields, readEach, wordsOf } from '../answer/answer-values.ts';
+import { type AnswerValues, presentFields, readEach } from '../answer/answer-values.ts';
 import { findElement } from '../answer/find-element.ts';
 import type { ReportSections } from '../answer/report-sections.ts';
 import type { XmlElement } from '../answer/xml-document.ts';
@@ -87,5 +87,5 @@ export function readSecuredLoans(report: ReportSections, values: AnswerValues) {
 
 /** A text, or a coded element, of which the interface has the description. */
 function readIndustry(from: XmlElement | undefined, values: AnswerValues): string | undefined {
-  return values.text(from, 'Industry') ?? wordsOf(findElement(from, 'Industry'));
+  return values.text(from, 'Industry') ?? values.words(from, 'Industry');
 }

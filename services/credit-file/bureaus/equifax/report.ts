@@ -8,7 +8,6 @@ import {
   readEach,
   readName,
   readScoreValue,
-  wordsOf,
 } from '../answer/answer-values.ts';
 import { findElement, findElements } from '../answer/find-element.ts';
 import { ReportSections } from '../answer/report-sections.ts';
@@ -106,7 +105,7 @@ function readHeader(header: XmlElement | undefined, values: AnswerValues) {
       name: values.text(creditFile, 'FileOwner/BureauContactInformation'),
     }),
     hitType: creditFile && values.code(creditFile, 'HitCode', 'hitType', permitted.HIT_TYPES),
-    hitStrength: wordsOf(findElement(creditFile, 'HitStrengthIndicator')),
+    hitStrength: values.words(creditFile, 'HitStrengthIndicator'),
   };
 }
 
