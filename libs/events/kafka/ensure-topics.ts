@@ -28,9 +28,9 @@ const { TOPIC } = kafkajs.ConfigResourceTypes;
 
 /**
  * Creates missing topics and sets the retention and limits of existing ones; their other settings stay. Throws
- * `TopicMismatchError` when one has fewer partitions or other replicas than declared, or refuses an event of MAX_EVENT_BYTES: more partitions would
- * send a key's next events elsewhere and so out of order, which only `raisePartitions` prevents, and replicas are for
- * an operator to move. An operator may have raised the partitions above the declared number.
+ * `TopicMismatchError` when one has fewer partitions or other replicas than declared, or refuses an event of MAX_EVENT_BYTES: more
+ * partitions would send a key's next events elsewhere and so out of order, which only `raisePartitions` prevents, and replicas are
+ * for an operator to move. An operator may have raised the partitions above the declared number.
  */
 export async function ensureTopics(options: EnsureTopicsOptions): Promise<void> {
   const { config, log, topics = TOPICS } = options;

@@ -24,6 +24,11 @@ const PROVINCES_OF_LETTER: Readonly<Record<string, readonly string[]>> = {
 const GOVERNMENT = 'K1A';
 const GOVERNMENT_PROVINCES = ['ON', 'QC'];
 
+/** Canada Post's rule, as the message of a field that breaks it. */
+export const POSTAL_CODE_RULE =
+  'must be a Canadian postal code such as K1A 0B1: letter digit letter, digit letter digit, without the letters D, F, I, O, Q ' +
+  'and U, and with another first letter than W and Z';
+
 const POSTAL_CODE = /^[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z]\d[ABCEGHJ-NPRSTV-Z]\d$/;
 
 /**

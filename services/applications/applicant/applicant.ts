@@ -7,7 +7,7 @@ import {
   type Employment,
 } from '@creditlane/proto/applications/v1/application';
 import type { FieldFaults } from '@creditlane/rpc/field-faults';
-import { parsePostalCode, provincesOf } from '@creditlane/runtime/postal-code';
+import { POSTAL_CODE_RULE, parsePostalCode, provincesOf } from '@creditlane/runtime/postal-code';
 import { parsePhoneNumber } from './phone-number.ts';
 import { maskSin, parseSin } from './sin.ts';
 
@@ -40,15 +40,10 @@ const EMPLOYMENT_TEXTS = [...PLACE_TEXTS, 'employerName', 'occupation'] as const
 const YEARS_OF_BIRTH = [1900, 2100] as const;
 const MAX_AGE_YEARS = 120;
 
-/** Canada Post's rule. */
-const POSTAL_CODE_RULE =
-  'must be a Canadian postal code such as K1A 0B1: letter digit letter, digit letter digit, without the letters D, F, I, O, Q ' +
-  'and U, and with another first letter than W and Z';
-
 /**
  * Makes the applicant that a request describes, with a new id, the bare digits of the social insurance number, telephone
- * numbers in the form of E.164 and postal codes as Canada Post writes them. Adds wrong fields to `faults`, by pointers that begin with `at`; no message repeats
- * a value.
+ * numbers in the form of E.164 and postal codes as Canada Post writes them. Adds wrong fields to `faults`, by pointers that
+ * begin with `at`; no message repeats a value.
  *
  * @param today yyyy-MM-dd
  */

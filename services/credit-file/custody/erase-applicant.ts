@@ -35,8 +35,8 @@ export interface EraseApplicantDeps extends FinishErasureDeps {
 
 /**
  * Both steps, for a caller.
- * @throws Fault `applicant_not_found` when the retailer never had such an applicant; `unavailable` while the applications service cannot be reached; the service then takes the second step by
- *   itself
+ * @throws Fault `applicant_not_found` when the retailer never had such an applicant; `unavailable` while the applications service
+ *   cannot be reached, and then the service takes the second step by itself
  */
 export async function eraseApplicant(
   deps: EraseApplicantDeps,

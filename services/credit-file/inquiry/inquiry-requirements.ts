@@ -20,13 +20,13 @@ const AGE_OF_MAJORITY: Readonly<Record<string, number>> = {
  */
 export function findInquiryProblems(applicant: Applicant, source: Source, now: Date): FieldFault[] {
   const problems: FieldFault[] = [];
-  const require = (isThere: boolean, pointer: string, message: string) => {
-    if (!isThere) problems.push({ pointer, message });
+  const check = (isMet: boolean, pointer: string, message: string) => {
+    if (!isMet) problems.push({ pointer, message });
   };
   const { firstName, lastName, dateOfBirth, addressHistory } = applicant;
   if (NEED_BOTH_NAMES.has(source)) {
-    require(isWritten(firstName), '/firstName', `must be a name, which ${source} needs`);
-    require(isWritten(lastName), '/lastName', `must be a name, which ${source} needs`);
+    check(isWritten(firstName), '/firstName', `must be a name, which ${source} needs`);
+    check(isWritten(lastName), '/lastName', `must be a name, which ${source} needs`);
   }
   const address = currentAddressOf(applicant);
   if (address === undefined) {
@@ -35,22 +35,20 @@ export function findInquiryProblems(applicant: Applicant, source: Source, now: D
   }
   const at = `/addressHistory/${addressHistory.indexOf(address)}`;
   const age = AGE_OF_MAJORITY[address.province];
-  require(isWritten(address.city), `${at}/city`, 'must be the city of the current address');
-  require(age !== undefined, `${at}/province`, 'must be the province of the current address');
+  check(isWritten(address.city), `${at}/city`, 'must be the city of the current address');
+  check(age !== undefined, `${at}/province`, 'must be the province of the current address');
   const hasPlace = isWritten(address.streetName) || address.pOBoxNumber.trim() !== '';
-  require(hasPlace, `${at}/streetName`, 'must be a street, or the address a post-office box');
+  check(hasPlace, `${at}/streetName`, 'must be a street, or the address a post-office box');
   const code = parsePostalCode(address.postalCode);
   if (code !== undefined && age !== undefined) {
     const isOfProvince = provincesOf(code).includes(address.province);
-    require(isOfProvince, `${at}/postalCode`, `must be a postal code of ${address.province}`);
+    check(isOfProvince, `${at}/postalCode`, `must be a postal code of ${address.province}`);
   }
   if (age !== undefined) {
     const [year = '', ...monthAndDay] = dateOfBirth.split('-');
     const comesOfAge = [String(Number(year) + age), ...monthAndDay].join('-');
-    require(comesOfAge <=
-      torontoDate(
-        now,
-      ), '/dateOfBirth', `must be of a person who is ${age} years old, the age of majority in ${address.province}`);
+    const message = `must be of a person who is ${age} years old, the age of majority in ${address.province}`;
+    check(comesOfAge <= torontoDate(now), '/dateOfBirth', message);
   }
   return problems;
 }

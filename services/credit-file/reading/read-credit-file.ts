@@ -99,8 +99,8 @@ function withoutFile(pull: PullRow): ReadFile {
 }
 
 /**
- * Records the read, and who is given the link, before the answer: without a record nothing is read. A record with a file names the file's own
- * pull and consent, also where the outcome is that of a later pull which gave no file.
+ * Records the read, and who is given the link, before the answer: without a record nothing is read. A record with a file
+ * names the file's own pull and consent, also where the outcome is that of a later pull which gave no file.
  */
 async function recordRead(
   deps: ReadCreditFileDeps,

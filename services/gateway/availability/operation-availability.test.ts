@@ -40,6 +40,8 @@ describe('a gateway', () => {
     const needing = OPERATIONS.filter(({ needs }) => needs.includes(peer)).map(({ id }) => id);
     expect(unavailableOperations).toEqual(needing);
     expect(needing.length).toBeGreaterThan(0);
+    // Every operation needs this one.
+    expect(needing.length === ALL.length).toBe(peer === 'integrations');
   });
 
   test('that can answer no operation is not ready', () => {

@@ -51,7 +51,7 @@ export interface DescribedOperation extends DescribedDeprecation {
   /** An empty list where a request needs no key; otherwise the document's own applies. */
   security?: object[];
   'x-access': DescribedAccess;
-  /** Services besides integrations, which every operation needs: while one of them is away, no request for the operation can be answered. */
+  /** Services besides integrations, which every operation needs: while one of them is away, the operation cannot be answered. */
   'x-needs': string[];
   /** Instead of the setting REQUEST_DEADLINE, for an operation that waits longer. */
   'x-deadline-seconds'?: number;

@@ -1,5 +1,6 @@
 /** Turns the errors of a validator into messages that name the field as the request spells it. */
 import { type FieldFault, pointerStep } from '@creditlane/rpc/fault';
+import { POSTAL_CODE_RULE } from '@creditlane/runtime/postal-code';
 import type { ErrorObject } from 'ajv';
 import { ONE_LINE } from './openapi-document.ts';
 
@@ -37,7 +38,7 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   '^[A-Z][0-9]{3}$': 'must be a letter and three digits, such as A123',
   '^[0-9]{3}[A-Z]{2}[0-9]{5}$': 'must be a member number such as 999ZB12345',
   '^ *[ABCEGHJ-NPRSTVXYabceghj-nprstvxy][0-9][ABCEGHJ-NPRSTV-Zabceghj-nprstv-z][ -]*[0-9][ABCEGHJ-NPRSTV-Zabceghj-nprstv-z][0-9] *$':
-    'must be a Canadian postal code such as K1A 0B1: letter digit letter, digit letter digit, without the letters D, F, I, O, Q and U, and with another first letter than W and Z',
+    POSTAL_CODE_RULE,
   '^[\\x20-\\x7E]*$': 'must have visible ASCII characters and spaces only',
 };
 
